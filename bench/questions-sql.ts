@@ -7,7 +7,7 @@ import { openForReading, storePath } from '../src/log/store/store.ts'
 import { parseAmount } from '../src/protocol/amount.ts'
 import { assert } from '../src/protocol/brand.ts'
 import { DAY_MS } from '../src/protocol/moment.ts'
-import type { Flows } from '../src/protocol/figure-resources.ts'
+import type { Flows } from '../src/protocol/endpoints/figure-endpoints.ts'
 import { bigStore } from './stage/big-store.ts'
 import { share } from './stage/measure.ts'
 import {

@@ -53,7 +53,9 @@ function writeInferredTypes(root: string, to: string, paths: readonly string[]):
     const types = [...text.matchAll(EXPORTED_TYPE)].map(([, comment = '', name]) => {
       const symbol = exported.find((one) => one.name === name)
       if (symbol === undefined) throw new Error(`${path} exports no type ${name}`)
-      return `${comment}export type ${name} = ${checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), source, IN_FULL)};\n`
+      const type = checker.typeToString(checker.getDeclaredTypeOfSymbol(symbol), source, IN_FULL)
+      // The client uses no type that has a schema itself.
+      return type.includes('ZodType') ? '' : `${comment}export type ${name} = ${type};\n`
     })
     writeFileSync(join(to, path), types.join(''))
   }

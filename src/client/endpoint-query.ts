@@ -1,40 +1,9 @@
-import type { ParameterName } from '../protocol/endpoints/endpoint-rows.ts'
+import type { Queries } from '../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../protocol/paths.ts'
-import type { Bucket, ContestSort, ContestStatus, ReceiptCheckpoint } from '../protocol/enumerations.ts'
-import type { EventType } from '../protocol/rules.ts'
-
-/** A moment in a query: ISO 8601 in UTC, integer milliseconds since 1970, or a `Date`. */
-export type Time = string | number | Date
-
-type ParameterValues = Readonly<{
-  at: Time
-  from: Time
-  to: Time
-  status: readonly (ContestStatus | 'closed')[]
-  q: string
-  sort: ContestSort
-  type: readonly EventType[]
-  /** Lists on `/events` and the stream. */
-  kind: string | readonly string[]
-  /** A list on `/events` and the stream, one id elsewhere. */
-  contestId: number | readonly number[]
-  nonzero: boolean
-  tx: string
-  after: number
-  lastEventId: number
-  before: number
-  limit: number
-  order: 'asc' | 'desc'
-  format: 'json' | 'csv'
-  details: boolean
-  bucket: Bucket
-  tz: number
-  checkpoint: ReceiptCheckpoint
-}>
 
 /** Parameters of an endpoint, from the same table as the service. */
 export type QueryOf<Id extends EndpointId> = Readonly<{
-  [Name in ParameterName<Id>]?: ParameterValues[Name] | undefined
+  [Name in keyof Queries[Id]]?: Queries[Id][Name] | undefined
 }>
 
 /** Values of query parameters. Undefined, `false` and empty lists are left out of the query. */

@@ -1,5 +1,5 @@
 import type { EventWire } from '../protocol/event.ts'
-import type { EventsPage } from '../protocol/resources.ts'
+import type { EventsPage } from '../protocol/endpoints/event-endpoints.ts'
 import type { Ask } from './ask.ts'
 import { DaybookError, unexpected } from './daybook-error.ts'
 import { endpointPath, type QueryOf } from './endpoint-query.ts'

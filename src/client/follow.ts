@@ -1,4 +1,4 @@
-import type { ArchiveIndex } from '../protocol/resources.ts'
+import type { ArchiveIndex } from '../protocol/endpoints/file-endpoints.ts'
 import { type Ask, mayPass } from './ask.ts'
 import { DaybookError, unexpected } from './daybook-error.ts'
 import { isWanted } from './filter.ts'

@@ -1,5 +1,5 @@
 import { keysOf } from '../protocol/brand.ts'
-import type { AnswerOf, RawEndpoint } from '../protocol/endpoints/endpoint-rows.ts'
+import type { Answers, RawEndpoint } from '../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS, type EndpointId, type PathPart } from '../protocol/paths.ts'
 import type { Ask } from './ask.ts'
 import { isOfType } from './daybook-error.ts'
@@ -16,8 +16,8 @@ type AnyAsked = Omit<QueryValues, 'signal'> & Readonly<{ signal?: AbortSignal | 
 /** One method for each endpoint. It takes the variable part of the path, if there is one, then the parameters. */
 export type Methods = Readonly<{
   [One in AskedEndpoint]: [PathPart<One>] extends [never]
-    ? (asked?: Asked<One>) => Promise<AnswerOf<One>>
-    : (value: PathValue<One>, asked?: Asked<One>) => Promise<AnswerOf<One>>
+    ? (asked?: Asked<One>) => Promise<Answers[One]>
+    : (value: PathValue<One>, asked?: Asked<One>) => Promise<Answers[One]>
 }>
 
 const JSON_TYPES = ['application/json', 'application/schema+json']

@@ -1,6 +1,7 @@
 import type { Ask } from './ask.ts'
 import { unexpected } from './daybook-error.ts'
-import { endpointPath, type Time } from './endpoint-query.ts'
+import { endpointPath } from './endpoint-query.ts'
+import type { Time } from '../protocol/parameters.ts'
 import type { SameLog } from './event-pages.ts'
 
 type Start = Readonly<{

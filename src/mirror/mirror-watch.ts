@@ -1,5 +1,5 @@
 import type { MIRROR_WAITS } from '../protocol/enumerations.ts'
-import type { UpstreamMirror } from '../protocol/status-resources.ts'
+import type { UpstreamMirror } from '../protocol/endpoints/description-endpoints.ts'
 import { MINUTE_MS, type Ms } from '../protocol/moment.ts'
 import type { FollowingParts } from './live/following.ts'
 import type { HeldWord, MirrorStore, Seen } from './live/mirror-store.ts'

@@ -1,4 +1,4 @@
-// Closed lists of values in answers and queries. They are apart from the schemas of `resources.ts`, because programs in a
+// Closed lists of values in answers and queries. They are apart from the schemas of the endpoints, because programs in a
 // browser read these lists and load no schema.
 
 export const CONTEST_STATUSES = ['upcoming', 'running', 'paying', 'paid'] as const
@@ -33,4 +33,3 @@ export const WITNESS_STATES = ['unasked', 'cosigning', 'silent', 'refusing'] as 
 
 /** Checkpoints that a receipt can be made against: the newest one, or the newest one with a quorum of cosignatures. */
 export const RECEIPT_CHECKPOINTS = ['newest', 'witnessed'] as const
-export type ReceiptCheckpoint = (typeof RECEIPT_CHECKPOINTS)[number]

@@ -26,6 +26,26 @@ export type Parameter = Readonly<{
   example: string
 }>
 
+/** A moment in a query: ISO 8601 in UTC, integer milliseconds since 1970, or a `Date`. */
+export type Time = string | number | Date
+
+/** Type of a parameter's value by its form. Where a list of words or integers may stand, one of them may too. */
+export type ValueOf<Form extends ParameterForm> = Form extends { is: 'time' }
+  ? Time
+  : Form extends { is: 'integer' }
+    ? number
+    : Form extends { is: 'flag' }
+      ? boolean
+      : Form extends { is: 'one-of'; values: readonly (infer Value)[] }
+        ? Value
+        : Form extends { is: 'list-of'; values: readonly (infer Value)[] }
+          ? readonly Value[]
+          : Form extends { is: 'words' }
+            ? string | readonly string[]
+            : Form extends { is: 'integers' }
+              ? number | readonly number[]
+              : string
+
 /** Whether a parameter of this form takes a list, and so may be repeated. */
 export function isList({ is }: ParameterForm): boolean {
   return is === 'list-of' || is === 'words' || is === 'integers'
@@ -63,4 +83,5 @@ export const TARGET_CHARS_MAX = 4_096
 export const ALLOWANCE_REQUESTS = 60
 export const ALLOWANCE_WINDOW_MS = 60_000
 
-export const whole = (min: number, max: number): ParameterForm => ({ is: 'integer', min, max })
+/** Form of an integer. */
+export const whole = (min: number, max: number) => ({ is: 'integer', min, max }) as const

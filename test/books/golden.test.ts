@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { VERSION } from '../../src/command/terminal/version.ts'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { msOf } from '../../src/protocol/moment.ts'
+import { type EndpointId, pathParts } from '../../src/protocol/paths.ts'
 import { openGoldenNode } from './golden-node.ts'
 import { GOLDEN } from '../stage/places.ts'
 
@@ -18,33 +19,51 @@ const DRAFTS = readFileSync(join(GOLDEN, 'drafts.jsonl'), 'utf8')
 const DRAFTS_TO_MIDDLE = 41
 const MARCH = 'from=2026-03-01&to=2026-04-01'
 
+/** Endpoints that the table below requests otherwise, and the descriptions of the interface. */
+const OTHERWISE: ReadonlySet<EndpointId> = new Set<EndpointId>([
+  'patterns',
+  'events',
+  'eventTypes',
+  'logCheckpoint',
+  'logWitnessedCheckpoint',
+  'logKeys',
+  'logWitnesses',
+  'stream',
+  'scheduleCalendar',
+  'openapi',
+  'asyncapi',
+])
+
+/** Requests without a query of every other endpoint whose path has no variable part, as JSON and as CSV. */
+const PLAIN: Readonly<Record<string, string>> = Object.fromEntries(
+  ENDPOINTS.filter(({ id, path }) => !OTHERWISE.has(id) && pathParts(path).length === 0).flatMap(
+    ({ id, path, table }) => {
+      const name = id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      const asked = path.replace('/api/v1', '')
+      return [
+        [`${name}.json`, asked],
+        ...(table === undefined ? [] : [[`lists/${name}.csv`, `${asked}?format=csv`]]),
+      ]
+    },
+  ),
+)
+
 /** Query of every resource by the file with its body. */
 const RESOURCES: Readonly<Record<string, string>> = {
-  'summary.json': '/summary',
+  ...PLAIN,
   'summary-at-an-earlier-moment.json': '/summary?at=2026-03-03T12:00Z',
   'summary-before-the-first-event.json': '/summary?at=2026-02-01',
-  'contests.json': '/contests',
   'contests-closed.json': '/contests?status=closed&limit=1',
   'lists/contests-by-pool.json': '/contests?sort=pool',
   'lists/contests-found.json': '/contests?q=NACHT+%E5%A4%9C&sort=closesAt',
-  'lists/contests.csv': '/contests?format=csv',
   'contest.json': '/contests/1',
   'ledger.json': '/contests/1/ledger',
   'lists/ledger.csv': '/contests/1/ledger?format=csv',
-  'schedule.json': '/schedule',
   'schedule.ics': '/schedule.ics',
-  'payouts.json': '/payouts',
-  'lists/payouts.csv': '/payouts?format=csv',
   'payouts-of-a-contest.json': '/payouts?contestId=1',
-  'flows.json': '/flows',
-  'lists/flows.csv': '/flows?format=csv',
   'flows-by-month.json': '/flows?bucket=month',
   'flows-of-a-minute.json': '/flows?bucket=minute&from=2026-03-02T14:00Z&to=2026-03-02T14:20Z',
-  'funds.json': '/funds',
-  'lists/funds.csv': '/funds?format=csv',
   'funds-by-month.json': '/funds?bucket=month',
-  'loyalty-runs.json': '/loyalty/runs',
-  'lists/loyalty-runs.csv': '/loyalty/runs?format=csv',
   'patterns.json': '/patterns?tz=330',
   'lists/patterns.csv': '/patterns?tz=330&format=csv',
   'events/events.json': '/events?after=10&limit=12',
@@ -60,11 +79,9 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'events/event-corrections.json': '/events/13/corrections',
   'events/event-types.json': '/event-types',
   'events/event-type.json': '/event-types/correction',
-  'status.json': '/status',
   'events/stream.sse': '/stream?after=0',
   'events/stream.ndjson': '/stream?after=0#ndjson',
   'events/stream-filtered.sse': '/stream?after=20&type=price,correction',
-  'archive.json': '/archive',
   'log/checkpoint.txt': '/log/checkpoint',
   'log/checkpoint.witnessed.txt': '/log/checkpoint.witnessed',
   'log/keys.json': '/log/keys',

@@ -19,7 +19,8 @@ import { HIGH_WATER_FILE } from '../../src/log/store/high-water.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import { type NewLog, STORE_FILE } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import { ENDPOINT_PATHS, type EndpointId } from '../../src/protocol/paths.ts'
+import { keysOf } from '../../src/protocol/brand.ts'
+import { ENDPOINT_PATHS, type EndpointId, pathParts } from '../../src/protocol/paths.ts'
 import { type ManualNode, startManualNode } from '../stage/manual-node.ts'
 
 /** Folder of test stores, one for each schema: a store that its Daybook wrote, the key, and recorded answers. */
@@ -116,10 +117,10 @@ const MARCH = 'from=2026-03-01&to=2026-04-01'
 const TX = 'hY7LDEniY1gNungY84ouroeGssYaxm6ze6VNisEiwc1sZZi1bNs6nhFjas95ZDYVCnaLDPcNFWvrfxYbaNYdaNu'
 
 /**
- * Requests of every endpoint: a suffix of its path, or a whole path. The two descriptions of the interface are left
- * out, because they do not depend on a store.
+ * Requests of an endpoint: a suffix of its path, or a whole path. An endpoint that is not listed is requested by its path
+ * alone, if that has no variable part. The two descriptions of the interface do not depend on a store.
  */
-const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
+const ASKED: Readonly<Partial<Record<EndpointId, readonly string[]>>> = {
   summary: ['', '?at=2026-03-03T12:00Z', '?at=2026-04-12T10:07Z', '?at=2026-02-01'],
   contests: [
     '',
@@ -132,8 +133,6 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
   ],
   contest: ['/contests/1', '/contests/3', '/contests/4', '/contests/5'],
   contestLedger: ['/contests/1/ledger', '/contests/3/ledger', '/contests/4/ledger?limit=2'],
-  schedule: [''],
-  scheduleCalendar: [''],
   payouts: ['', '?contestId=3', '?limit=1'],
   flows: [
     '',
@@ -144,7 +143,6 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
     '?from=2026-01-31&to=2026-04-01&bucket=month',
   ],
   funds: ['', `?${MARCH}&bucket=day`, '?from=2026-04-01&to=2026-04-20&bucket=day', '?bucket=month'],
-  loyaltyRuns: [''],
   events: [
     '?limit=80',
     '?order=desc&limit=60',
@@ -158,7 +156,6 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
   eventDetails: ['/events/24/details', '/events/4/details'],
   eventCorrections: ['/events/13/corrections', '/events/26/corrections', '/events/4200/corrections'],
   patterns: ['', '?tz=330', `?${MARCH}`, '?from=2026-03-01&to=2026-04-20&tz=-480'],
-  archive: [''],
   archiveFile: [
     '/archive/2026-03.jsonl.gz',
     '/archive/2026-03.details.jsonl.gz',
@@ -167,27 +164,22 @@ const ASKED: Readonly<Record<EndpointId, readonly string[]>> = {
     '/archive/2026-04.details.jsonl.gz',
     '/archive/SHA256SUMS',
   ],
-  logCheckpoint: [''],
   // The log has no witnesses.
   logWitnessedCheckpoint: [],
   logTile: ['/log/tile/0/000', '/log/tile/0/016', '/log/tile/0/017.p/3', '/log/tile/1/000.p/17'],
   logEntries: ['/log/tile/entries/000', '/log/tile/entries/017.p/40'],
-  logKeys: [''],
-  logWitnesses: [''],
   logProof: ['/log/proof/13', '/log/proof/4096'],
   stream: ['?after=4450', '?after=4450#ndjson', '?after=0&type=price,correction,hold'],
-  eventTypes: [''],
   eventType: ['/event-types/correction'],
   openapi: [],
   asyncapi: [],
-  status: [''],
 }
 
 /** All paths that are requested of a kept store. */
 export function askedPaths(): readonly string[] {
-  return Object.entries(ASKED).flatMap(([id, asked]) =>
-    asked.map((rest) =>
-      rest.startsWith('/') ? `/api/v1${rest}` : `${ENDPOINT_PATHS[id as EndpointId]}${rest}`,
-    ),
-  )
+  return keysOf(ENDPOINT_PATHS).flatMap((id) => {
+    const path = ENDPOINT_PATHS[id]
+    const asked = ASKED[id] ?? (pathParts(path).length === 0 ? [''] : [])
+    return asked.map((rest) => (rest.startsWith('/') ? `/api/v1${rest}` : `${path}${rest}`))
+  })
 }

@@ -10,8 +10,12 @@ import {
   oneof,
   record,
 } from 'fast-check'
-import type { TableEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
-import { ENDPOINTS, TABLE_ENDPOINTS, tableTerms } from '../../src/protocol/endpoints/endpoints.ts'
+import {
+  ENDPOINTS,
+  TABLE_ENDPOINTS,
+  type TableEndpoint,
+  tableTerms,
+} from '../../src/protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Finality, Mirror, Status } from '../../src/protocol/status-resources.ts'
+import type { Finality, Mirror, Status } from '../../src/protocol/endpoints/description-endpoints.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { sendRaw } from '../stage/raw-request.ts'
 

@@ -5,7 +5,7 @@ import type {
   Planned,
   PrizeLine,
   Schedule,
-} from '../../src/protocol/resources.ts'
+} from '../../src/protocol/endpoints/contest-endpoints.ts'
 import type { ContestOutcome, ContestStatus } from '../../src/protocol/enumerations.ts'
 import {
   asOf,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import type { ArchiveIndex } from '../../src/protocol/resources.ts'
+import type { ArchiveIndex } from '../../src/protocol/endpoints/file-endpoints.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { PublicDetails, PublicEntry, PublicEvent } from './book.ts'
 

@@ -1,4 +1,4 @@
-import type { Summary } from '../../src/protocol/figure-resources.ts'
+import type { Summary } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import {
   asOf,
   count,

@@ -1,4 +1,4 @@
-import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../src/protocol/resources.ts'
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../src/protocol/endpoints/contest-endpoints.ts'
 import { asOf, billionths, decimal, type PublicEntry, uncancelled } from './book.ts'
 
 function file(entry: PublicEntry | undefined): LoyaltyFile | null {

@@ -1,4 +1,4 @@
-import type { PatternFigures, Patterns } from '../../src/protocol/figure-resources.ts'
+import type { PatternFigures, Patterns } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { asOf, decimal, type Effect, effects, knownAt, launch, plays, type PublicEntry, sum } from './book.ts'
 import { bucketEnd, bucketStart, iso, moment, weekday } from './calendar.ts'
 import { BURNED, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'

@@ -1,4 +1,4 @@
-import type { Payouts, Unpaid } from '../../src/protocol/resources.ts'
+import type { Payouts, Unpaid } from '../../src/protocol/endpoints/contest-endpoints.ts'
 import type { UnpaidStatus } from '../../src/protocol/enumerations.ts'
 import { asOf, billionths, decimal, type PublicDetails, type PublicEntry, type PublicEvent } from './book.ts'
 import { iso } from './calendar.ts'

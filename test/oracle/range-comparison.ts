@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Flows, Funds, Patterns } from '../../src/protocol/figure-resources.ts'
+import type { Flows, Funds, Patterns } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { DAY, type Width, WIDTH_MS } from './calendar.ts'
 import { DEFAULT_BUCKETS, defaultRange } from './default-range.ts'
 import { get } from './download.ts'

@@ -4,7 +4,7 @@ import type {
   Flows,
   FundFigures,
   Funds,
-} from '../../src/protocol/figure-resources.ts'
+} from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { asOf, decimal, type Effect, effects, knownAt, launch, price, type PublicEntry, sum } from './book.ts'
 import { bucketEnd, bucketStart, bucketStarts, iso, moment, nextStart, type Width } from './calendar.ts'
 import { BURNED, fund, FUNDS, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'

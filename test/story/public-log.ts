@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { keysOf } from '../../src/protocol/brand.ts'
-import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoint-rows.ts'
+import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
 import { formatDetails, formatDetailsLine } from '../../src/protocol/details.ts'
 import { type Entry, formatEvent } from '../../src/protocol/event.ts'
 import {

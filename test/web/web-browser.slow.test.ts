@@ -12,7 +12,7 @@ import {
   WIDE,
 } from '../stage/browser.ts'
 import { ADDRESSES, firstOfEachPage, REFUSED } from './parity/web-addresses.ts'
-import type { Mirror } from '../../src/protocol/status-resources.ts'
+import type { Mirror } from '../../src/protocol/endpoints/description-endpoints.ts'
 import { formatAt, HOUR_MS } from '../../src/protocol/moment.ts'
 import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 import { openCampaign } from '../torture/campaign.ts'

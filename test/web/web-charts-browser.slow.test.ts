@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import type { Flows, Funds } from '../../src/protocol/figure-resources.ts'
+import type { Flows, Funds } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Daybook } from '../../client/daybook.ts'
-import type { LogKeys } from '../../protocol/status-resources.ts'
+import type { LogKeys } from '../../protocol/endpoints/file-endpoints.ts'
 import { printable } from '../terminal/output.ts'
 import { CommandError, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'

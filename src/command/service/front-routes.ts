@@ -1,6 +1,6 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
-import type { Status } from '../../protocol/status-resources.ts'
+import type { Status } from '../../protocol/endpoints/description-endpoints.ts'
 import { mirrorLineVersion } from '../../web/frame/mirror-line.ts'
 import { openReportCell, type ReportCell } from '../../serve/following/report-cell.ts'
 import { apiRoutes, type MirrorReport, type NodeReport } from '../../serve/api/api-routes.ts'

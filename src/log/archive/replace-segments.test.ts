@@ -10,7 +10,7 @@ import {
   STORY_SIGNER,
 } from '../../../test/story/archive-story.ts'
 import { monthOf, msOf } from '../../protocol/moment.ts'
-import type { ArchiveManifest } from '../../protocol/resources.ts'
+import type { ArchiveManifest } from '../../protocol/endpoints/file-endpoints.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../store/archive-tables.ts'
 import { openArchiveReader } from './archive-reader.ts'

@@ -12,7 +12,7 @@ import { type Amount, formatAmount, parseAmount } from '../../protocol/amount.ts
 import { assert } from '../../protocol/brand.ts'
 import { formatAt, type Ms, msOf } from '../../protocol/moment.ts'
 import { CONTEST_OUTCOMES, CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
-import type { ContestWire } from '../../protocol/resources.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { decodeAmount, msOrNull, number, type Row, text } from '../store/codec.ts'
 

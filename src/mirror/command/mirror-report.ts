@@ -1,5 +1,5 @@
 import type { MirrorState } from '../mirror-watch.ts'
-import type { Mirror } from '../../protocol/status-resources.ts'
+import type { Mirror } from '../../protocol/endpoints/description-endpoints.ts'
 import { moment, type Ms } from '../../protocol/moment.ts'
 import type { MirrorReport } from '../../serve/api/api-routes.ts'
 

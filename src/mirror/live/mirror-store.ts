@@ -7,7 +7,7 @@ import { openForWriting, readIdentity, storePath, StoreError } from '../../log/s
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import { readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
-import type { Finality } from '../../protocol/status-resources.ts'
+import type { Finality } from '../../protocol/endpoints/description-endpoints.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import { type MirrorBook, openMirrorBook } from '../book/mirror-book.ts'

@@ -8,7 +8,7 @@ import { StoreError } from '../../log/store/store.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { piecesOf } from '../../client/body.ts'
 import type { Month } from '../../protocol/moment.ts'
-import type { Digest } from '../../protocol/resources.ts'
+import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import type { Origin } from '../origin/open-origin.ts'
 

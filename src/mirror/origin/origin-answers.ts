@@ -1,5 +1,5 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { Finality, UpstreamMirror } from '../../protocol/status-resources.ts'
+import type { Finality, UpstreamMirror } from '../../protocol/endpoints/description-endpoints.ts'
 import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { isChain } from '../../protocol/tx.ts'
 import { parseNote } from '../../tlog/note.ts'

@@ -1,5 +1,5 @@
 import { MIRROR_STATES } from '../../protocol/enumerations.ts'
-import type { UpstreamMirror } from '../../protocol/status-resources.ts'
+import type { UpstreamMirror } from '../../protocol/endpoints/description-endpoints.ts'
 import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { jsonInteger, type JsonObject, jsonString, objectsOf } from '../../verify/reading/json-values.ts'
 

@@ -1,7 +1,7 @@
 import { formatAmount, formatPrice, trillionths } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatAt, later, type Ms } from '../../protocol/moment.ts'
-import type { AsOf } from '../../protocol/resource-fields.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import type { Head } from '../fold/books.ts'
 import { type Figure, NO_PRICE, type Totals } from '../fold/tally.ts'
 

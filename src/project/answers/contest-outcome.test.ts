@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, time } from '../../../test/story/story.ts'
-import type { Contest } from '../../protocol/resources.ts'
+import type { Contest } from '../../protocol/endpoints/contest-endpoints.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { contest } from './contests.ts'
 

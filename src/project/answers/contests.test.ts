@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, month, time } from '../../../test/story/story.ts'
-import type { ContestLedger } from '../../protocol/resources.ts'
+import type { ContestLedger } from '../../protocol/endpoints/contest-endpoints.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { contestLedger } from './contest-ledger.ts'
 import { contest, contests } from './contests.ts'

@@ -2,7 +2,11 @@ import { formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import { ROWS_MAX, TOP_ROWS_MAX } from '../../protocol/parameters.ts'
 import { NO_CONTEST, type Parsed, parsed, refused } from '../../protocol/problem.ts'
-import type { Contest as ContestAnswer, Contests, ContestWire } from '../../protocol/resources.ts'
+import type {
+  Contest as ContestAnswer,
+  Contests,
+  ContestWire,
+} from '../../protocol/endpoints/contest-endpoints.ts'
 import { CONTEST_SORTS, CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 import { type ContestId, contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf, toCount } from './as-of.ts'

@@ -1,4 +1,4 @@
-import type { EventCorrections } from '../../protocol/resources.ts'
+import type { EventCorrections } from '../../protocol/endpoints/event-endpoints.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { asOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'

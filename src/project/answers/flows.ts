@@ -1,7 +1,7 @@
 import { type Amount, formatAmount, subtract } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
-import type { FlowBucket, FlowFigures, Flows } from '../../protocol/figure-resources.ts'
+import type { FlowBucket, FlowFigures, Flows } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './range.ts'

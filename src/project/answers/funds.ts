@@ -1,6 +1,6 @@
 import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
-import type { FundFigures, Funds } from '../../protocol/figure-resources.ts'
+import type { FundFigures, Funds } from '../../protocol/endpoints/figure-endpoints.ts'
 import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './range.ts'

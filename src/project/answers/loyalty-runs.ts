@@ -1,6 +1,6 @@
 import { formatAmount, subtract } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
-import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../protocol/resources.ts'
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../protocol/endpoints/contest-endpoints.ts'
 import { asOf, atOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import { type LoyaltyHalf, type LoyaltyState, paysAtOf } from '../fold/loyalty.ts'

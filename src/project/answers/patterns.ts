@@ -1,5 +1,5 @@
 import { billionths, formatAmount } from '../../protocol/amount.ts'
-import type { PatternFigures, Patterns } from '../../protocol/figure-resources.ts'
+import type { PatternFigures, Patterns } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, sortedByKey, toCount } from './as-of.ts'
 import type { Activity, Books } from '../fold/books.ts'
 import { activityByHour, HOURS_OF_WEEK } from './hours-of-week.ts'

@@ -1,7 +1,7 @@
 import { formatAt } from '../../protocol/moment.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { ContestStatus } from '../../protocol/enumerations.ts'
-import type { ContestWire, Planned, Schedule } from '../../protocol/resources.ts'
+import type { ContestWire, Planned, Schedule } from '../../protocol/endpoints/contest-endpoints.ts'
 import { asOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import { paysAtOf } from '../fold/loyalty.ts'

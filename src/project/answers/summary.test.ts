@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, priced, time } from '../../../test/story/story.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { Summary } from '../../protocol/figure-resources.ts'
+import type { Summary } from '../../protocol/endpoints/figure-endpoints.ts'
 import type { Books } from '../fold/books.ts'
 import { isSummarySettled, summary } from './summary.ts'
 

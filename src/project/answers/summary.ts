@@ -1,6 +1,6 @@
 import { boundOf, formatAt, type Ms } from '../../protocol/moment.ts'
 import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
-import type { Summary } from '../../protocol/figure-resources.ts'
+import type { Summary } from '../../protocol/endpoints/figure-endpoints.ts'
 import { figureAmount, asOf, toCount, isSettledBefore, presentOf, tokenPrice } from './as-of.ts'
 import type { AsOfTotals, Books, Head } from '../fold/books.ts'
 

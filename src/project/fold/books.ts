@@ -1,6 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestSort, ContestStatus } from '../../protocol/enumerations.ts'
-import type { ContestWire } from '../../protocol/resources.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { ContestState } from './contest.ts'
 import type { LoyaltyState } from './loyalty.ts'

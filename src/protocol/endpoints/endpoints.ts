@@ -1,15 +1,125 @@
+import type { z } from 'zod'
 import { assert, keysOf } from '../brand.ts'
-import type { Parameter } from '../parameters.ts'
-import type { Endpoint, EndpointRow, RawType } from './endpoint.ts'
-import { ENDPOINT_PARAMETERS } from './endpoint-parameters.ts'
-import {
-  ENDPOINT_GROUPS,
-  ENDPOINT_ROWS,
-  type EndpointWithParameters,
-  type RawEndpoint,
-  type TableEndpoint,
-} from './endpoint-rows.ts'
+import { type Parameter, type ParameterForm, type ValueOf } from '../parameters.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../paths.ts'
+import type { ProblemCode } from '../problem.ts'
+import { CONTEST_ENDPOINTS } from './contest-endpoints.ts'
+import { DESCRIPTION_ENDPOINTS } from './description-endpoints.ts'
+import { parametersOf } from './endpoint-parameters.ts'
+import { EVENT_ENDPOINTS } from './event-endpoints.ts'
+import { FIGURE_ENDPOINTS } from './figure-endpoints.ts'
+import { FILE_ENDPOINTS } from './file-endpoints.ts'
+import type { Described } from './resource-fields.ts'
+
+/**
+ * Time for which an answer may be kept. `build`: it changes with the program alone. `by-range`: some answers are settled
+ * and kept for ever, as `settled` says; the others are revalidated.
+ */
+export type Caching = 'immutable' | 'revalidate' | 'build' | 'by-range' | 'never'
+
+/** Media type of a binary or endless answer. */
+type RawType = 'application/gzip' | 'application/octet-stream' | 'text/event-stream'
+
+/** Media type of an answer that is not a JSON resource. */
+type FileType = RawType | 'application/schema+json' | 'text/calendar' | 'text/plain'
+
+/** Definition of an endpoint, apart from its path. Everything else about the endpoint derives from it. */
+type EndpointRow = Readonly<{
+  /** One sentence, without a full stop. */
+  meaning: string
+  /** Name of the answer in the documents, or the media type of a file. */
+  answer: string
+  /** Schema of a JSON answer of our own. OpenAPI and AsyncAPI define the schemas of the two descriptions. */
+  schema?: z.ZodType
+  /** Format of a text, with its standard. */
+  format?: string
+  /** Form, bounds and meaning of its parameters by name, in the order of documents. */
+  parameters: Readonly<Record<string, Omit<Parameter, 'name'>>>
+  /**
+   * Its list as a table, with `format=csv`: the name of the list in the answer, and what a row shows. The columns derive from
+   * the schema: a column has the name of its JSON field, and a deeper field has its path, such as `input.digest`. An open map
+   * has two columns, for key and value, and a row for each of its entries.
+   */
+  table?: Readonly<{ list: string; row: string }>
+  /** Problems beside those of every endpoint, of its parameters and of its path. */
+  problems?: readonly ProblemCode[]
+  caching: Caching
+  /** With `by-range`: which answers are settled. */
+  settled?: string
+  /** Allowance that a request counts against; `api` if absent. */
+  allowance?: 'api' | 'tiles'
+  /**
+   * Thread that makes the answer. `brief`: the serving thread, in less than 5 ms (`bench/fairness.ts` holds them to it). `long`:
+   * an answer thread. `streaming`: the route writes the answer itself.
+   */
+  work: 'brief' | 'long' | 'streaming'
+  /** Whether it has a page, at its address without `/api/v1`. */
+  page: boolean
+  /**
+   * Treatment by `daybook verify`. `recomputed`: computes the answer from the log. `compared`: compares the answer
+   * with the log, its tree or a signature. Otherwise the reason why it does neither.
+   */
+  check: 'recomputed' | 'compared' | Readonly<{ unchecked: string }>
+}>
+
+/** An endpoint with everything that derives from its row. */
+export type Endpoint = Readonly<{
+  id: EndpointId
+  /** `{name}` is one segment of it, `{name...}` (last only) one or more. */
+  path: string
+  /** Name of its group. */
+  tag: string
+  parameters: readonly Parameter[]
+}> &
+  Omit<EndpointRow, 'parameters'>
+
+/** Groups in which documents list the endpoints. */
+export const ENDPOINT_GROUPS: readonly Readonly<{
+  tag: string
+  description: string
+  rows: Readonly<Partial<Record<EndpointId, EndpointRow>>>
+}>[] = [
+  {
+    tag: 'Figures',
+    description: 'Totals, movements and balances, computed from the log',
+    rows: FIGURE_ENDPOINTS,
+  },
+  {
+    tag: 'Contests and prizes',
+    description: 'Contests, their ledgers, the schedule and the unpaid prizes',
+    rows: CONTEST_ENDPOINTS,
+  },
+  {
+    tag: 'Events',
+    description: 'The events of the log: page by page, one by one, and live',
+    rows: EVENT_ENDPOINTS,
+  },
+  {
+    tag: 'Files and proofs',
+    description: 'Whole months as files, and the proofs with which anyone can check the history',
+    rows: FILE_ENDPOINTS,
+  },
+  {
+    tag: 'The service',
+    description: 'The status of the service, and the descriptions of its API',
+    rows: DESCRIPTION_ENDPOINTS,
+  },
+]
+
+type Rows = typeof FIGURE_ENDPOINTS &
+  typeof CONTEST_ENDPOINTS &
+  typeof EVENT_ENDPOINTS &
+  typeof FILE_ENDPOINTS &
+  typeof DESCRIPTION_ENDPOINTS
+
+/** The row of every endpoint. Without a row for a path, or with an incomplete one, this does not compile. */
+const ENDPOINT_ROWS: Readonly<Record<EndpointId, EndpointRow>> = {
+  ...FIGURE_ENDPOINTS,
+  ...CONTEST_ENDPOINTS,
+  ...EVENT_ENDPOINTS,
+  ...FILE_ENDPOINTS,
+  ...DESCRIPTION_ENDPOINTS,
+}
 
 /** Every public endpoint. The router, the client, OpenAPI, the pages and the reference derive from this table. */
 export const ENDPOINTS: readonly Endpoint[] = keysOf(ENDPOINT_PATHS).map((id) => ({
@@ -17,7 +127,7 @@ export const ENDPOINTS: readonly Endpoint[] = keysOf(ENDPOINT_PATHS).map((id) =>
   id,
   path: ENDPOINT_PATHS[id],
   tag: tagOf(id),
-  parameters: ENDPOINT_ROWS[id].parameters.map((name) => parameterOf(id, name)),
+  parameters: parametersOf(ENDPOINT_ROWS[id].parameters),
 }))
 
 const BY_ID: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint]))
@@ -29,6 +139,12 @@ export function endpointOf(id: EndpointId): Endpoint {
   return found
 }
 
+function tagOf(id: EndpointId): string {
+  const found = ENDPOINT_GROUPS.find(({ rows }) => rows[id] !== undefined)
+  assert(found !== undefined, `${id} is in a group`)
+  return found.tag
+}
+
 const RAW: ReadonlySet<string> = new Set<RawType>([
   'application/gzip',
   'application/octet-stream',
@@ -38,21 +154,6 @@ const RAW: ReadonlySet<string> = new Set<RawType>([
 /** Whether an endpoint's answer is binary or endless. */
 export function isRaw(id: EndpointId): id is RawEndpoint {
   return RAW.has(ENDPOINT_ROWS[id].answer)
-}
-
-function tagOf(id: EndpointId): string {
-  const found = ENDPOINT_GROUPS.find(({ rows }) => rows[id] !== undefined)
-  assert(found !== undefined, `${id} is in a group`)
-  return found.tag
-}
-
-function parameterOf(id: EndpointId, name: string): Parameter {
-  const defined: Readonly<Partial<Record<string, Omit<Parameter, 'name'>>>> = hasParameters(id)
-    ? ENDPOINT_PARAMETERS[id]
-    : {}
-  const found = defined[name]
-  assert(found !== undefined, `the parameter ${name} of ${id} is defined`)
-  return { name, ...found }
 }
 
 /** Endpoints with a table. */
@@ -70,6 +171,48 @@ export function tableTerms(id: TableEndpoint): NonNullable<EndpointRow['table']>
   return table
 }
 
-export function hasParameters(id: EndpointId): id is EndpointWithParameters {
-  return ENDPOINT_ROWS[id].parameters.length > 0
-}
+// The types below derive from the rows, so that the compiler finds a place that lacks an endpoint.
+
+/** Type of each endpoint's answer: a resource, a JSON document, or text. */
+export type Answers = Readonly<{
+  [Id in EndpointId]: Rows[Id] extends Readonly<{ schema: infer Schema extends z.ZodType }>
+    ? Described<Schema>
+    : Rows[Id]['answer'] extends Exclude<FileType, 'application/schema+json'>
+      ? string
+      : Readonly<Record<string, unknown>>
+}>
+
+/** Values of each endpoint's parameters. */
+export type Queries = Readonly<{
+  [Id in EndpointId]: Readonly<{
+    [Name in keyof Rows[Id]['parameters']]: Rows[Id]['parameters'][Name] extends Readonly<{
+      form: infer Form extends ParameterForm
+    }>
+      ? ValueOf<Form>
+      : never
+  }>
+}>
+
+/** Endpoints whose rows have this value in a column. */
+type EndpointWhere<Column extends keyof EndpointRow, Value> = {
+  [Id in EndpointId]: Rows[Id] extends Readonly<Record<Column, Value>> ? Id : never
+}[EndpointId]
+
+/** Names of all parameters. */
+export type ParameterName = { [Id in EndpointId]: keyof Queries[Id] }[EndpointId]
+
+export type EndpointWithPage = EndpointWhere<'page', true>
+
+export type EndpointWithoutPage = EndpointWhere<'page', false>
+
+/** Endpoints whose answers `daybook verify` computes from the log. */
+export type RecomputedEndpoint = EndpointWhere<'check', 'recomputed'>
+
+/** Endpoints whose lists are also a table: CSV with `format=csv`. The CSV of `/events` is made from its lines. */
+export type TableEndpoint = EndpointWhere<'table', object>
+
+/** Endpoints of the archive's and the log's files. */
+export type FileEndpoint = keyof typeof FILE_ENDPOINTS
+
+/** Endpoints with a binary or endless answer. */
+export type RawEndpoint = EndpointWhere<'answer', RawType>

@@ -1,14 +1,18 @@
 import { recordOf } from '../../protocol/brand.ts'
-import type { AnswerOf, TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import { TABLE_ENDPOINTS, tableTerms } from '../../protocol/endpoints/endpoints.ts'
+import {
+  type Answers,
+  TABLE_ENDPOINTS,
+  type TableEndpoint,
+  tableTerms,
+} from '../../protocol/endpoints/endpoints.ts'
+import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import type { EventsPage } from '../../protocol/resources.ts'
 import { TABLE_COLUMNS } from '../describe/dataset-columns.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
 
 /** The table of each list. The API and the pages make their CSV from it. */
-export const ANSWER_TABLES: { readonly [Id in TableEndpoint]: (answer: AnswerOf<Id>) => AnswerTable } =
-  recordOf(TABLE_ENDPOINTS, (id) => (answer: AnswerOf<TableEndpoint>) => {
+export const ANSWER_TABLES: { readonly [Id in TableEndpoint]: (answer: Answers[Id]) => AnswerTable } =
+  recordOf(TABLE_ENDPOINTS, (id) => (answer: Answers[TableEndpoint]) => {
     const rows = Reflect.get(answer, tableTerms(id).list)
     const next = 'next' in answer ? answer.next : null
     return tableOf(id, id === 'patterns' ? rows.flatMap(patternRows) : rows, next)
@@ -40,7 +44,7 @@ function cellAt(row: object, path: readonly string[]): Cell {
 }
 
 /** Row of an hour of the week, then a row for each kind of play in it. No column counts an amount twice. */
-function patternRows({ byKind, ...cell }: AnswerOf<'patterns'>['cells'][number]): readonly object[] {
+function patternRows({ byKind, ...cell }: Answers['patterns']['cells'][number]): readonly object[] {
   const { day, hour } = cell
   return [cell, ...Object.entries(byKind).map(([kind, spent]) => ({ day, hour, kind, byKind: spent }))]
 }

@@ -6,8 +6,8 @@ import { DAY_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import { PROBLEM_CURES } from '../describe/problem-cures.ts'
+import { eventTypesSchema } from '../../protocol/endpoints/description-endpoints.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
-import { ANSWER_SCHEMAS, answerSchema } from '../../protocol/endpoints/answer-schemas.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const REVALIDATE = 'public, max-age=0, must-revalidate'
@@ -58,7 +58,7 @@ suite('the API', () => {
       assert.equal(response.headers.get('daybook-log'), stage.reader.identity.id)
       assert.equal(response.headers.get('daybook-simulated'), '1')
       const body: unknown = await response.json()
-      const read = answerSchema(answer)?.safeParse(body)
+      const read = ENDPOINTS.find((one) => one.answer === answer)?.schema?.safeParse(body)
       assert.ok(read?.success === true, JSON.stringify(read?.error?.issues))
       assert.equal(response.headers.has('ratelimit'), false)
       const { asOf } = body as { asOf?: { seq: number } }
@@ -218,7 +218,7 @@ suite('the API', () => {
       assert.equal(response.headers.get('content-encoding'), coding)
       assert.equal(response.headers.get('vary'), 'Accept-Encoding')
       assert.match(response.headers.get('etag') ?? '', /^W\//)
-      assert.ok(ANSWER_SCHEMAS.EventTypes.safeParse(await response.json()).success)
+      assert.ok(eventTypesSchema.safeParse(await response.json()).success)
     }
     const plain = await stage.get('/api/v1/event-types', { 'Accept-Encoding': 'identity' })
     assert.equal(plain.headers.has('content-encoding'), false)

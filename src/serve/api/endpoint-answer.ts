@@ -1,8 +1,8 @@
 import type { LogReader, Snapshot } from '../../log/store/reader.ts'
-import type { AnswerOf, TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { Answers, TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import { type Parsed, parsed } from '../../protocol/problem.ts'
-import type { AsOf } from '../../protocol/resource-fields.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { CSV_TYPE, formatCsv } from '../http/csv.ts'
 import type { EndpointAnswer } from '../http/endpoint-route.ts'
@@ -120,7 +120,7 @@ type ListAnswer = Readonly<{ asOf: AsOf; next?: string | null }>
  * A list in the format of the request: JSON, or with `format=csv` its table as CSV. `Link` names the next page, in the same
  * format.
  */
-export function formatList<Id extends TableEndpoint>(id: Id): Format<AnswerOf<Id> & ListAnswer> {
+export function formatList<Id extends TableEndpoint>(id: Id): Format<Answers[Id] & ListAnswer> {
   return (answer, ask) => {
     if (ask.query.word('format') !== 'csv')
       return { ...formatJson(answer), headers: linkTo(answer.next ?? null) }

@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { plan, type StoryEvent } from '../../../test/story/api-story.ts'
 import { DETAILED_PAGE_BYTES_MAX } from '../../protocol/parameters.ts'
-import type { EventsPage } from '../../protocol/resources.ts'
+import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
 suite('details=1 on /events', () => {

@@ -4,7 +4,7 @@ import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, type StoryEvent } from '../../../test/story/api-story.ts'
 import { HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { EXAMINED_MAX } from '../../protocol/parameters.ts'
-import type { EventsPage } from '../../protocol/resources.ts'
+import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'

@@ -5,7 +5,7 @@ import {
   PAGE_LIMIT_DEFAULT,
   type Parameter,
 } from '../../protocol/parameters.ts'
-import type { EventsPage } from '../../protocol/resources.ts'
+import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { etagOfForm, type PresentEtag } from '../http/etag.ts'

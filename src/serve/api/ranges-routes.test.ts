@@ -4,7 +4,7 @@ import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH, type StoryEvent } from '../../../test/story/api-story.ts'
 import { DAY_MS, formatAt, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { BUCKETS } from '../../protocol/enumerations.ts'
-import type { Flows, Funds, Patterns } from '../../protocol/figure-resources.ts'
+import type { Flows, Funds, Patterns } from '../../protocol/endpoints/figure-endpoints.ts'
 
 const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
 const IMMUTABLE = 'public, max-age=31536000, immutable'

@@ -5,7 +5,7 @@ import { LAUNCH } from '../../../test/story/api-story.ts'
 import { heldDraft, PRIVATE, settledDraft } from '../../../test/story/held-story.ts'
 import { plain } from '../../../test/web/parity/page-tree.ts'
 import { MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import type { Finality, Status } from '../../protocol/status-resources.ts'
+import type { Finality, Status } from '../../protocol/endpoints/description-endpoints.ts'
 import { seqOf } from '../../protocol/seq.ts'
 
 const NONE: Finality = {

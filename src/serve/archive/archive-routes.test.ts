@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type ArchiveNode, FOUR_MONTHS, openArchiveNode, publish } from '../../../test/stage/archive-node.ts'
-import type { ArchiveIndex } from '../../protocol/resources.ts'
+import type { ArchiveIndex } from '../../protocol/endpoints/file-endpoints.ts'
 
 suite('the archive over HTTP', () => {
   let node: ArchiveNode

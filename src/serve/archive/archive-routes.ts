@@ -1,5 +1,5 @@
 import type { LogReader } from '../../log/store/reader.ts'
-import type { FileEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { FileEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'

@@ -15,7 +15,7 @@ import { openStoredLines, SEGMENT_SEQS } from '../../log/store/archive-tables.ts
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { MINUTE_MS, monthOf, msOf } from '../../protocol/moment.ts'
-import type { ArchiveManifest } from '../../protocol/resources.ts'
+import type { ArchiveManifest } from '../../protocol/endpoints/file-endpoints.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { openPresentEtag } from '../http/etag.ts'
 import type { StreamAsk } from '../http/route.ts'

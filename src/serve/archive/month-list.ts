@@ -1,6 +1,6 @@
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { MonthFile, MonthState } from '../../log/store/reader.ts'
-import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/resources.ts'
+import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/endpoints/file-endpoints.ts'
 import { problemReply, type Reply } from '../http/route.ts'
 import { fileMeant, formatFileName } from './file-name.ts'
 

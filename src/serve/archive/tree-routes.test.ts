@@ -11,7 +11,7 @@ import type { LogReader } from '../../log/store/reader.ts'
 import { changeKeys } from '../../log/tree/ready-log.ts'
 import { createStore, openForWriting, readIdentity, storePath, writeIdentity } from '../../log/store/store.ts'
 import { MINUTE_MS } from '../../protocol/moment.ts'
-import type { LogKeys } from '../../protocol/status-resources.ts'
+import type { LogKeys } from '../../protocol/endpoints/file-endpoints.ts'
 import type { RouteRequest, Reply } from '../http/route.ts'
 import { treeReplies } from './tree-routes.ts'
 

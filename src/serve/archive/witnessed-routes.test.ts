@@ -6,7 +6,7 @@ import { cosignedState, ML_DSA_WITNESS, WITNESSES } from '../../../test/story/wi
 import { openReceipt } from '../../../test/tlog/open-receipt.ts'
 import { hasher, sha256, verifyEd25519 } from '../../../test/tlog/example.ts'
 import { forgetWitnessed, keepWitnessed } from '../../log/witnessed/witnessed-file.ts'
-import type { Witnesses } from '../../protocol/status-resources.ts'
+import type { Witnesses } from '../../protocol/endpoints/file-endpoints.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { parseReceipt } from '../../tlog/receipt.ts'
 import { verifierKey } from '../../tlog/vkey.ts'

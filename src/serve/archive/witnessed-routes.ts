@@ -2,7 +2,7 @@ import type { LogReader, Snapshot, WitnessedCheckpoint } from '../../log/store/r
 import { moment } from '../../protocol/moment.ts'
 import type { Problem } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { Witnesses } from '../../protocol/status-resources.ts'
+import type { Witnesses } from '../../protocol/endpoints/file-endpoints.ts'
 import type { EndpointAnswers } from '../http/endpoint-route.ts'
 import { JSON_TYPE } from '../http/headers.ts'
 import { problemReply, type Reply } from '../http/route.ts'

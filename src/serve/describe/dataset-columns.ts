@@ -1,6 +1,10 @@
 import { assert, recordOf } from '../../protocol/brand.ts'
-import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import { endpointOf, TABLE_ENDPOINTS, tableTerms } from '../../protocol/endpoints/endpoints.ts'
+import {
+  endpointOf,
+  TABLE_ENDPOINTS,
+  type TableEndpoint,
+  tableTerms,
+} from '../../protocol/endpoints/endpoints.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { SCHEMAS_BASE } from './json-document.ts'
 

@@ -1,7 +1,5 @@
 import { keysOf } from '../../protocol/brand.ts'
-import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
-import type { ParameterName } from '../../protocol/endpoints/endpoint-rows.ts'
-import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import { type Endpoint, ENDPOINTS, type ParameterName } from '../../protocol/endpoints/endpoints.ts'
 import { type PathPart, pathParts } from '../../protocol/paths.ts'
 import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
 

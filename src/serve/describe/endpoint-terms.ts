@@ -1,4 +1,4 @@
-import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
+import type { Caching, Endpoint } from '../../protocol/endpoints/endpoints.ts'
 import { STREAMS_PER_CALLER } from '../allowance/caller-slots.ts'
 
 const CACHING_TERMS: Readonly<Record<Exclude<Caching, 'by-range'>, string>> = {

@@ -4,8 +4,7 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
 } from '../../protocol/parameters.ts'
-import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
-import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import { type Endpoint, ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { FRICTIONLESS_PATH, ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { NOTICE, SUBJECT } from './information.ts'
 import { PROBLEM_BASE } from '../http/problem-document.ts'

@@ -1,13 +1,16 @@
-import type { Caching, Endpoint } from '../../protocol/endpoints/endpoint.ts'
-import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import { isTableEndpoint, tableTerms } from '../../protocol/endpoints/endpoints.ts'
+import {
+  type Caching,
+  type Endpoint,
+  isTableEndpoint,
+  type TableEndpoint,
+  tableTerms,
+} from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { TABLE_COLUMNS } from './dataset-columns.ts'
 import { problemsOf } from './endpoint-problems.ts'
 import { examplesOf } from './examples.ts'
-import { answerSchema } from '../../protocol/endpoints/answer-schemas.ts'
 import { referTo } from './json-document.ts'
 import { STREAM_PARTS } from './stream-schemas.ts'
 
@@ -138,8 +141,14 @@ function schemasOf(endpoint: Endpoint): Readonly<Record<string, JsonSchema>> {
   return SEVERAL_MEDIA[endpoint.id] ?? schemaOfAnswer(endpoint)
 }
 
-function schemaOfAnswer({ id, answer, format, meaning }: Endpoint): Readonly<Record<string, JsonSchema>> {
-  if (answerSchema(answer) !== undefined) {
+function schemaOfAnswer({
+  id,
+  answer,
+  schema,
+  format,
+  meaning,
+}: Endpoint): Readonly<Record<string, JsonSchema>> {
+  if (schema !== undefined) {
     const json = { 'application/json': { schema: referTo(answer) } }
     return isTableEndpoint(id) ? { ...json, 'text/csv': { schema: csvSchema(id) } } : json
   }

@@ -1,6 +1,4 @@
-import type { Endpoint } from '../../protocol/endpoints/endpoint.ts'
-import { ENDPOINT_GROUPS } from '../../protocol/endpoints/endpoint-rows.ts'
-import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
+import { type Endpoint, ENDPOINT_GROUPS, ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { type DocumentTerms, licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'

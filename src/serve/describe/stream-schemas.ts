@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonSchema } from '../../protocol/schema.ts'
-import { momentSchema, seq } from '../../protocol/resource-fields.ts'
+import { momentSchema, seq } from '../../protocol/endpoints/resource-fields.ts'
 import { referTo } from './json-document.ts'
 
 const position = z

@@ -1,4 +1,4 @@
-import type { AsOf } from '../../protocol/resource-fields.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import type { AnswerTable } from './csv.ts'
 import type { ParsedQuery } from '../query/query.ts'
 

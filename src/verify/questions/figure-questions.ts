@@ -1,4 +1,4 @@
-import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { boundOf, MINUTE_MS, MS_MAX } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { parsed, refused } from '../../protocol/problem.ts'

@@ -1,4 +1,4 @@
-import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../../project/fold/books.ts'

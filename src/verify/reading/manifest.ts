@@ -1,5 +1,5 @@
 import { type Month, nextMonth, parseMonth } from '../../protocol/moment.ts'
-import type { ArchiveMonth, Digest } from '../../protocol/resources.ts'
+import type { ArchiveMonth, Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { type Hash, isHash } from '../../tlog/hash.ts'
 import { parseBase64 } from '../../tlog/text.ts'
 import { difference } from './difference.ts'

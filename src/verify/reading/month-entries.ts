@@ -1,6 +1,6 @@
 import type { Entry } from '../../protocol/event.ts'
 import { boundOf, type Month, monthOf } from '../../protocol/moment.ts'
-import type { Digest } from '../../protocol/resources.ts'
+import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { hex } from '@scure/base'

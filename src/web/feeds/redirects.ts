@@ -1,4 +1,4 @@
-import type { EndpointWithoutPage } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { EndpointWithoutPage } from '../../protocol/endpoints/endpoints.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'

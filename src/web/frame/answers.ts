@@ -1,6 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
-import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
+import { endpointOf, type TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
 import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import {

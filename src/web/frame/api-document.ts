@@ -1,5 +1,4 @@
-import type { Endpoint as Row } from '../../protocol/endpoints/endpoint.ts'
-import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
+import { type Endpoint as Row, endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { LIST_NOTE } from '../../serve/describe/openapi-parameters.ts'
 

@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
-import type { Mirror } from '../../protocol/status-resources.ts'
+import type { Mirror } from '../../protocol/endpoints/description-endpoints.ts'
 import { type Html, html } from '../markup/html.ts'
 import { momentOf } from '../markup/moment-html.ts'
 import type { Site } from '../markup/site.ts'

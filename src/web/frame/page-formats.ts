@@ -1,4 +1,4 @@
-import type { AsOf } from '../../protocol/resource-fields.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { JSON_TYPE } from '../../serve/http/headers.ts'
 import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'

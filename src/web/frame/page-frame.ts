@@ -1,6 +1,6 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { AsOf } from '../../protocol/resource-fields.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import { type Html, html } from '../markup/html.ts'
 import { ICON_HREF } from './icon.ts'

@@ -1,7 +1,6 @@
 import type { LogIdentity, LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
-import { isTableEndpoint } from '../../protocol/endpoints/endpoints.ts'
-import type { TableEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import { isTableEndpoint, type TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { type Parsed, parsed, type Problem, PROBLEMS } from '../../protocol/problem.ts'
 import { isRepeatable } from '../../serve/query/address.ts'

@@ -1,5 +1,5 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { AnswerOf } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { Answers } from '../../protocol/endpoints/endpoints.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
@@ -45,7 +45,7 @@ type AskApi = <Id extends EndpointId>(
 ) => Promise<Parsed<LinkedAnswer<AnswerTo<Id>>>>
 
 /** Answer of an endpoint as pages read it: the OpenAPI document has a type of its own here. */
-export type AnswerTo<Id extends EndpointId> = Id extends 'openapi' ? ApiDocument : AnswerOf<Id>
+export type AnswerTo<Id extends EndpointId> = Id extends 'openapi' ? ApiDocument : Answers[Id]
 
 /** Answer of the API with its address, which the page links. */
 export type LinkedAnswer<Answer> = Readonly<{ address: string; answer: Answer }>
@@ -101,7 +101,7 @@ export type Page<Answer> = Readonly<{
 }>
 
 /** The page of one endpoint, with that endpoint's answer. */
-export type EndpointPage<Id extends EndpointId> = Page<AnswerOf<Id>> & Readonly<{ endpoint: Id }>
+export type EndpointPage<Id extends EndpointId> = Page<Answers[Id]> & Readonly<{ endpoint: Id }>
 
 /** Path of an endpoint's page: `/flows` for `/api/v1/flows`. */
 export function endpointPagePath(id: EndpointId): string {

@@ -1,4 +1,4 @@
-import type { AsOf } from '../../protocol/resource-fields.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { eventLink } from '../markup/amount-html.ts'
 import { type Html, html } from '../markup/html.ts'
 import { clockMoment } from '../markup/moment-html.ts'

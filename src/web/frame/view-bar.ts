@@ -1,5 +1,5 @@
 import { nounOf } from '../../protocol/amount.ts'
-import type { AsOf } from '../../protocol/resource-fields.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { grouped } from '../markup/chart-scale.ts'
 import { type Html, html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'

@@ -1,4 +1,4 @@
-import type { RawEndpoint } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { RawEndpoint } from '../../protocol/endpoints/endpoints.ts'
 
 /** Request to the API, in the parts that the typed client takes. */
 export type ApiCall = Readonly<{

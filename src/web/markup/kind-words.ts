@@ -1,5 +1,5 @@
 import type { ContestOutcome, ContestStatus, UnpaidStatus } from '../../protocol/enumerations.ts'
-import type { ContestWire } from '../../protocol/resources.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { type Html, html } from './html.ts'
 import { capitalized } from './prose.ts'
 

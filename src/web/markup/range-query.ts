@@ -1,4 +1,4 @@
-import type { Range } from '../../protocol/figure-resources.ts'
+import type { Range } from '../../protocol/endpoints/figure-endpoints.ts'
 
 /** Query for the range of an answer. The first week begins before 1970, and a time in a query does not. */
 export function rangeQuery({ fromMs, toMs, bucket }: Pick<Range, 'fromMs' | 'toMs' | 'bucket'>): string {

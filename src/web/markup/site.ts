@@ -1,5 +1,5 @@
 import { type Ms, msOf } from '../../protocol/moment.ts'
-import type { Mirror } from '../../protocol/status-resources.ts'
+import type { Mirror } from '../../protocol/endpoints/description-endpoints.ts'
 import { ADDRESS_PROMISE } from '../../protocol/address-guard.ts'
 
 /** Operator's settings for the pages. */

@@ -1,4 +1,4 @@
-import type { Payouts } from '../../protocol/resources.ts'
+import type { Payouts } from '../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 import { type Derived, derivedSum } from './derived.ts'
 

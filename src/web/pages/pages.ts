@@ -1,4 +1,4 @@
-import type { EndpointWithPage } from '../../protocol/endpoints/endpoint-rows.ts'
+import type { EndpointWithPage } from '../../protocol/endpoints/endpoints.ts'
 import { aboutPage } from './about/about-page.ts'
 import { apiPage } from '../reference/api-page.ts'
 import { archivePage } from './archive/archive-page.ts'

@@ -1,7 +1,5 @@
-import type { ContestWire } from '../../protocol/resources.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import type { EventWire } from '../../protocol/event.ts'
-import { hasParameters } from '../../protocol/endpoints/endpoints.ts'
-import type { EndpointWithParameters } from '../../protocol/endpoints/endpoint-rows.ts'
 import { type EndpointId, type PathPart, pathParts } from '../../protocol/paths.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
 import { fillPath } from '../frame/answers.ts'
@@ -98,20 +96,17 @@ function exampleQuery(
   const segments = Object.fromEntries(parts.map((name) => [name, known[name] ?? '']))
   if (Object.values(segments).includes('')) return null
   const range = `from=${date(day - 2 * DAY_MS)}&to=${date(day)}`
-  const queries: Readonly<Record<EndpointWithParameters, string>> = {
-    summary: '',
+  const queries: Readonly<Partial<Record<EndpointId, string>>> = {
     contests: 'limit=1',
     contestLedger: 'limit=2',
     payouts: 'limit=1',
     flows: `${range}&bucket=day`,
     funds: `${range}&bucket=day`,
     patterns: `${range}&tz=120`,
-    loyaltyRuns: '',
-    logProof: '',
     events: 'type=payout&order=desc&limit=2',
     stream: `after=${head.seq - 1}`,
   }
-  return { segments, query: hasParameters(operationId) ? queries[operationId] : '' }
+  return { segments, query: queries[operationId] ?? '' }
 }
 
 /** The service's present answer, when it is JSON; otherwise null. */

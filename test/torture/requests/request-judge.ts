@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { ENDPOINTS } from '../../../src/protocol/endpoints/endpoints.ts'
-import type { Caching } from '../../../src/protocol/endpoints/endpoint.ts'
+import { type Caching, ENDPOINTS } from '../../../src/protocol/endpoints/endpoints.ts'
 import { TARGET_CHARS_MAX } from '../../../src/protocol/parameters.ts'
 import { type ProblemCode, PROBLEMS } from '../../../src/protocol/problem.ts'
 import { CACHE_CONTROL } from '../../../src/serve/http/headers.ts'

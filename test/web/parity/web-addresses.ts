@@ -1,12 +1,15 @@
+import { ENDPOINTS } from '../../../src/protocol/endpoints/endpoints.ts'
+import { pathParts } from '../../../src/protocol/paths.ts'
 import type { ProblemCode } from '../../../src/protocol/problem.ts'
 
 /** Addresses of every page on the API's stage, with and without a query. */
 export const ADDRESSES: readonly string[] = [
+  ...ENDPOINTS.filter(({ page, path }) => page && pathParts(path).length === 0).map(({ path }) =>
+    path.replace('/api/v1', ''),
+  ),
   '/',
-  '/summary',
   '/summary?at=2026-10-01T00:05Z',
   '/summary?at=2026-09-01',
-  '/contests',
   '/contests?status=running',
   '/contests?q=first&sort=closesAt',
   '/contests?q=absent&status=closed',
@@ -14,21 +17,15 @@ export const ADDRESSES: readonly string[] = [
   '/contests?after=2&limit=1',
   '/contests/1/ledger',
   '/contests/2/ledger',
-  '/payouts',
   '/payouts?contestId=1',
   '/payouts?contestId=2',
-  '/schedule',
-  '/flows',
   '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
   '/flows?bucket=month',
   '/funds?bucket=month',
   '/flows?from=2026-10-01&to=2026-10-01T00:05Z&bucket=minute',
-  '/funds',
   '/funds?from=2026-10-01&to=2026-10-02&bucket=hour',
-  '/patterns',
   '/patterns?from=2026-10-01&to=2026-10-02&tz=345',
   '/patterns?from=2026-09-01&to=2026-09-02&tz=-570',
-  '/status',
   '/about',
   '/api',
   '/errors',
@@ -36,9 +33,6 @@ export const ADDRESSES: readonly string[] = [
   '/find?q=1',
   '/find?q=nowhere',
   '/find?q=nobody-paid',
-  '/archive',
-  '/loyalty/runs',
-  '/events',
   '/events?type=payout',
   '/events?type=expiry&nonzero=1',
   '/events?after=2&limit=3',

@@ -1,6 +1,6 @@
 import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
-import type { Status, Witnesses } from '../../../protocol/status-resources.ts'
-import type { EventTypes } from '../../../protocol/resources.ts'
+import type { EventTypes, Status } from '../../../protocol/endpoints/description-endpoints.ts'
+import type { Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
 import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { countHtml } from '../../markup/amount-html.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { drawnBars } from '../../../../test/web/drawn-bars.ts'
 import { assertParity } from '../../../../test/web/parity/parity.ts'
-import type { ArchiveMonth } from '../../../protocol/resources.ts'
+import type { ArchiveMonth } from '../../../protocol/endpoints/file-endpoints.ts'
 import { monthChart } from './archive-chart.ts'
 
 const month = (name: string, events: number, state: 'open' | 'closed' = 'closed'): ArchiveMonth => ({

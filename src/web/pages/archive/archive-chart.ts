@@ -1,4 +1,4 @@
-import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
+import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/endpoints/file-endpoints.ts'
 import { barChart, type Bars } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { monthMark } from '../../charts/chart-time.ts'

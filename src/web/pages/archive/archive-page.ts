@@ -1,5 +1,5 @@
 import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
-import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/resources.ts'
+import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/endpoints/file-endpoints.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
 import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'

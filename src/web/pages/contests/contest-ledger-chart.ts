@@ -1,6 +1,6 @@
 import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.ts'
 import { formatAt, msOf } from '../../../protocol/moment.ts'
-import type { ContestLedger } from '../../../protocol/resources.ts'
+import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { type Plot, plotOnPage } from '../../charts/chart-plot.ts'
 import { stepPlot, type StepSeries } from '../../charts/chart-step.ts'

@@ -18,7 +18,7 @@ import {
   wordsOf,
 } from '../../../../test/web/contest-story.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
-import type { ContestLedger } from '../../../protocol/resources.ts'
+import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { paymentCheck, poolAccount } from './contest-sums.ts'
 import { contestVerdict } from './contest-verdict.ts'
 

@@ -1,5 +1,5 @@
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
-import type { ContestLedger } from '../../../protocol/resources.ts'
+import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { contestName, quotedText } from '../../markup/contest-name.ts'

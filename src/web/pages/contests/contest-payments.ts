@@ -1,5 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { ContestLedger } from '../../../protocol/resources.ts'
+import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'
 import { type Html, html } from '../../markup/html.ts'

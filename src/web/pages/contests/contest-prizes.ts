@@ -1,4 +1,4 @@
-import type { ContestLedger, PrizeLine } from '../../../protocol/resources.ts'
+import type { ContestLedger, PrizeLine } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { amountHtml, isZero } from '../../markup/amount-html.ts'
 import { shareBar } from '../../markup/book.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'

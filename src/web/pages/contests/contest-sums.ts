@@ -1,4 +1,4 @@
-import type { ContestLedger } from '../../../protocol/resources.ts'
+import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { exactAmount, isZero } from '../../markup/amount-html.ts'
 import { facts, sectionHead } from '../../markup/book.ts'
 import { type Derived, derivedSum, sumOfAll, type Term } from '../../markup/derived.ts'

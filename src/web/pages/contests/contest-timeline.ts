@@ -1,5 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { ContestLedger, ContestWire, EventsPage, Payouts } from '../../../protocol/resources.ts'
+import type { ContestLedger, ContestWire, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { eventLink, isPositive, isZero } from '../../markup/amount-html.ts'
 import { book, type BookLine } from '../../markup/book.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'

@@ -1,4 +1,4 @@
-import type { ContestLedger, Payouts } from '../../../protocol/resources.ts'
+import type { ContestLedger, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Segment, segmentBar } from '../../markup/book.ts'
 import { type Html, html } from '../../markup/html.ts'

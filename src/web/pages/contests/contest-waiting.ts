@@ -1,4 +1,4 @@
-import type { ContestLedger, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { ContestLedger, Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Derived, derived, derivedSum } from '../../markup/derived.ts'

@@ -1,4 +1,4 @@
-import type { ContestWire, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { ContestWire, Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { book, type BookLine, sectionHead } from '../../markup/book.ts'

@@ -5,7 +5,7 @@ import {
   type ContestSort,
   type ContestStatus,
 } from '../../../protocol/enumerations.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { derived, derivedSum } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'

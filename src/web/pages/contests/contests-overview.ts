@@ -1,6 +1,11 @@
-import type { Contests, ContestWire, Payouts, Schedule } from '../../../protocol/resources.ts'
+import type {
+  Contests,
+  ContestWire,
+  Payouts,
+  Schedule,
+} from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { ContestStatus } from '../../../protocol/enumerations.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
 import { amountHtml, countHtml, isPositive } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
 import { contestLink, contestTitleLink } from '../../markup/contest-name.ts'

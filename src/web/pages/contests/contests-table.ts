@@ -1,4 +1,4 @@
-import type { ContestWire } from '../../../protocol/resources.ts'
+import type { ContestWire } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'

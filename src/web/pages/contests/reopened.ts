@@ -1,5 +1,5 @@
-import type { Contests } from '../../../protocol/resources.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { isPositive } from '../../markup/amount-html.ts'

@@ -1,5 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Contest, EventDetails } from '../../../protocol/resources.ts'
+import type { Contest } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'

@@ -1,5 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { EventDetails } from '../../../protocol/resources.ts'
+import type { EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { eventLink, exactAmount } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'

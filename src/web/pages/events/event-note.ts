@@ -1,4 +1,4 @@
-import type { EventsPage } from '../../../protocol/resources.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { eventLink, priceHtml } from '../../markup/amount-html.ts'
 import { quotedText } from '../../markup/contest-name.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'

@@ -1,6 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Witnesses } from '../../../protocol/status-resources.ts'
-import type { EventCorrections } from '../../../protocol/resources.ts'
+import type { Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
+import type { EventCorrections } from '../../../protocol/endpoints/event-endpoints.ts'
 import { eventRows } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { EventWire } from '../../../protocol/event.ts'
-import type { EventDetails } from '../../../protocol/resources.ts'
+import type { EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import { type DetailsField, type Rule, RULES } from '../../../protocol/rules.ts'
 import { eventSentence } from './event-sentence.ts'
 import { DEFAULT_SITE } from '../../markup/site.ts'

@@ -1,6 +1,6 @@
 import { assert } from '../../../protocol/brand.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import type { EventDetails } from '../../../protocol/resources.ts'
+import type { EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import { isEventType, type RuledType, type RuleKind, ruleKind } from '../../../protocol/rules.ts'
 import { amountHtml, eventLink, priceHtml } from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'

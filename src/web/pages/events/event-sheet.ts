@@ -1,5 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Contest, EventCorrections, EventDetails } from '../../../protocol/resources.ts'
+import type { Contest } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { EventCorrections, EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import { type EventType, isEventType } from '../../../protocol/rules.ts'
 import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'

@@ -1,6 +1,6 @@
 import { nounOf } from '../../../protocol/amount.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import type { EventsPage } from '../../../protocol/resources.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { derived, minus } from '../../markup/derived.ts'
 import { askDetails } from './event-note.ts'
 import { rangeNote } from './events-shown.ts'

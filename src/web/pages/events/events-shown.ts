@@ -1,7 +1,7 @@
 import { assert } from '../../../protocol/brand.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import { FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
-import type { EventsPage } from '../../../protocol/resources.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { EVENTS_SHOWN } from './events-table.ts'
 import { type Html, html } from '../../markup/html.ts'

@@ -1,5 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { EventsPage } from '../../../protocol/resources.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
 import { eventName } from './event-names.ts'
 import { eventNote } from './event-note.ts'

@@ -14,7 +14,7 @@ export const streamPage: Page<null> = {
   linksFeed: true,
   path: '/stream',
   // With `after` the reader wants a page of events.
-  parameters: [...FILTERS, AFTER],
+  parameters: [...FILTERS, { name: 'after', ...AFTER }],
   redirect: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
   asksMore: true,
   live: true,

@@ -1,7 +1,7 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import { DAY_MS, formatAt, type Ms, msOf, parseMonth } from '../../../protocol/moment.ts'
 import { parseQueryTime } from '../../../protocol/query-time.ts'
-import type { Contest, Contests } from '../../../protocol/resources.ts'
+import type { Contest, Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { askNearestTitles, type NearestTitle } from './nearest-titles.ts'
 import { spokenRange, spokenTimes } from './spoken-time.ts'

@@ -1,6 +1,6 @@
 import type { Parameter } from '../../../protocol/parameters.ts'
-import type { Contests } from '../../../protocol/resources.ts'
-import type { Status } from '../../../protocol/status-resources.ts'
+import type { Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Status } from '../../../protocol/endpoints/description-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, Page, View } from '../../frame/page.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'

@@ -1,5 +1,5 @@
 import { wordsOf } from '../../../project/answers/contest-words.ts'
-import type { Contests } from '../../../protocol/resources.ts'
+import type { Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 
 /** A contest with a similar title: its place in an answer of `/contests`, its number and its title. */

@@ -1,5 +1,5 @@
 import { removeDirection } from '../../../protocol/foreign-text.ts'
-import type { Contests } from '../../../protocol/resources.ts'
+import type { Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { type Html, html } from '../../markup/html.ts'

@@ -5,7 +5,7 @@ import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import { drawnBars } from '../../../../test/web/drawn-bars.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { parseMonth } from '../../../protocol/moment.ts'
-import type { LoyaltyRuns } from '../../../protocol/resources.ts'
+import type { LoyaltyRuns } from '../../../protocol/endpoints/contest-endpoints.ts'
 
 /** Events of a month's reward: its input and its output. */
 function rewarded(name: string, kots: string): readonly StoryEvent[] {

@@ -1,4 +1,4 @@
-import type { LoyaltyRun, LoyaltyRuns } from '../../../protocol/resources.ts'
+import type { LoyaltyRun, LoyaltyRuns } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { barChart, type Bars } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'

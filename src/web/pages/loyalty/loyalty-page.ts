@@ -1,4 +1,4 @@
-import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../../protocol/resources.ts'
+import type { LoyaltyFile, LoyaltyRun, LoyaltyRuns } from '../../../protocol/endpoints/contest-endpoints.ts'
 import {
   amountHtml,
   amountOrNone,

@@ -1,4 +1,4 @@
-import type { Contest, ContestLedger, Payouts } from '../../../protocol/resources.ts'
+import type { Contest, ContestLedger, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'

@@ -1,5 +1,5 @@
 import { removeDirection } from '../../../protocol/foreign-text.ts'
-import type { Payouts } from '../../../protocol/resources.ts'
+import type { Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import type { View } from '../../frame/page.ts'
 import { isPositive, isZero } from '../../markup/amount-html.ts'

@@ -1,5 +1,5 @@
 import { DAY_MS, floorTo, msOf } from '../../../protocol/moment.ts'
-import type { Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import { amountHtml, isPositive } from '../../markup/amount-html.ts'

@@ -3,7 +3,7 @@ import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.t
 import { isolateDirection } from '../../../protocol/foreign-text.ts'
 import { type Ms, msOf } from '../../../protocol/moment.ts'
 import { type Parsed, parsed } from '../../../protocol/problem.ts'
-import type { Unpaid } from '../../../protocol/resources.ts'
+import type { Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from '../../../serve/api/icalendar.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'

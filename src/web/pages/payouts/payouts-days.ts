@@ -1,5 +1,5 @@
 import { boundOf, DAY_MS, formatAt, msOf, floorTo } from '../../../protocol/moment.ts'
-import type { Payouts } from '../../../protocol/resources.ts'
+import type { Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { Bars } from '../../charts/chart-bars.ts'
 import { barPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'

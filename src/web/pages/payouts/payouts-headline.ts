@@ -1,4 +1,4 @@
-import type { Contest, Payouts, Unpaid } from '../../../protocol/resources.ts'
+import type { Contest, Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES, type UnpaidStatus } from '../../../protocol/enumerations.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'

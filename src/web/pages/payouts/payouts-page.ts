@@ -1,4 +1,4 @@
-import type { Payouts } from '../../../protocol/resources.ts'
+import type { Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES } from '../../../protocol/enumerations.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'

@@ -1,4 +1,4 @@
-import type { FlowFigures, Flows } from '../../../protocol/figure-resources.ts'
+import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
 import {
   type ChartAnnotation,
   type Lines,

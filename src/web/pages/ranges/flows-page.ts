@@ -1,4 +1,4 @@
-import type { FlowFigures, Flows } from '../../../protocol/figure-resources.ts'
+import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml, exactAmount, headlineAmount, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'

@@ -1,4 +1,4 @@
-import type { FundFigures, Funds } from '../../../protocol/figure-resources.ts'
+import type { FundFigures, Funds } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml, exactAmount, headlineAmount } from '../../markup/amount-html.ts'
 import { facts, figures } from '../../markup/book.ts'
 import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
-import type { Patterns } from '../../../protocol/figure-resources.ts'
+import type { Patterns } from '../../../protocol/endpoints/figure-endpoints.ts'
 
 let stage: ApiStage
 before(async () => {

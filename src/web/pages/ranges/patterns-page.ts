@@ -1,4 +1,4 @@
-import type { PatternFigures, Patterns } from '../../../protocol/figure-resources.ts'
+import type { PatternFigures, Patterns } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'
 import {

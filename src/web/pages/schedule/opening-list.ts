@@ -1,4 +1,4 @@
-import type { Schedule } from '../../../protocol/resources.ts'
+import type { Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { contestTitleLink } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../../protocol/resources.ts'
+import type { Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { View } from '../../frame/page.ts'
 import { book, type BookLine, sectionHead } from '../../markup/book.ts'
 import { contestLink } from '../../markup/contest-name.ts'

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../../protocol/resources.ts'
+import type { Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'

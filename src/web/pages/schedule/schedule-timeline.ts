@@ -1,5 +1,5 @@
 import { isolateDirection, removeDirection } from '../../../protocol/foreign-text.ts'
-import type { Contests, Schedule } from '../../../protocol/resources.ts'
+import type { Contests, Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { chartPicture, clipped, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import { plotOnPage } from '../../charts/chart-plot.ts'
 import { type ChartSpan, spanExtent, spanPlot, type Spans } from '../../charts/chart-spans.ts'

@@ -1,5 +1,5 @@
 import { nounOf } from '../../../protocol/amount.ts'
-import type { Witnesses } from '../../../protocol/status-resources.ts'
+import type { Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
 import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'

@@ -1,5 +1,5 @@
-import type { EventsPage } from '../../../protocol/resources.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { expressed } from '../../charts/share.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'

@@ -1,5 +1,5 @@
 import { boundOf, ceilTo, DAY_MS, floorTo, formatAt, MINUTE_MS, type Ms } from '../../../protocol/moment.ts'
-import type { Flows, Funds, Summary } from '../../../protocol/figure-resources.ts'
+import type { Flows, Funds, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml, countHtml, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import { derived, minus, type Term } from '../../markup/derived.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'

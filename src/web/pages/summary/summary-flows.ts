@@ -1,4 +1,4 @@
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
 import type { View } from '../../frame/page.ts'
 import type { Html } from '../../markup/html.ts'

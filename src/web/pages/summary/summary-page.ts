@@ -1,5 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { firstEvent } from '../../frame/linked-answers.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'

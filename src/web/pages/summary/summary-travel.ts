@@ -1,6 +1,6 @@
 import { boundOf, DAY_MS, floorTo, formatAt, HOUR_MS, type Ms, parseAt } from '../../../protocol/moment.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'

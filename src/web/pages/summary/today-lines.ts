@@ -1,5 +1,6 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Contest, EventsPage } from '../../../protocol/resources.ts'
+import type { Contest } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountOrNone, eventLink } from '../../markup/amount-html.ts'

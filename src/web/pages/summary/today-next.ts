@@ -1,5 +1,5 @@
-import type { Contests, Schedule } from '../../../protocol/resources.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Contests, Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'

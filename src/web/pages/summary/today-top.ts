@@ -1,5 +1,5 @@
-import type { Contests, Payouts } from '../../../protocol/resources.ts'
-import type { Summary } from '../../../protocol/figure-resources.ts'
+import type { Contests, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'

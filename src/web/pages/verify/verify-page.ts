@@ -1,6 +1,6 @@
 import { whole } from '../../../protocol/parameters.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
-import type { LogKeys, Witnesses } from '../../../protocol/status-resources.ts'
+import type { LogKeys, Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { clockMoment, momentOf } from '../../markup/moment-html.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AMOUNT_PATTERN, PRICE_PATTERN } from './amount.ts'
-import { recordOf } from './brand.ts'
+import { AMOUNT_PATTERN, PRICE_PATTERN } from '../amount.ts'
+import { recordOf } from '../brand.ts'
 
 // Schemas of the fields of all answers. Each field has a description where it is used, and `x-unit` when its form does
 // not show its unit. The documents and the page `/api` show both.
