@@ -32,6 +32,7 @@ const BROKEN: readonly DiskFault[] = [
     error: 'EIO',
     files: [WAL, PROBE_FILE],
   },
+  { name: 'a file system that turns read-only', call: 'pwrite', error: 'EROFS', files: [WAL, PROBE_FILE] },
   { name: 'an fsync of the store that fails', call: 'fsync', error: 'EIO', files: [WAL] },
   {
     name: 'an fsync that fails with the error of a full disk',

@@ -47,14 +47,14 @@ suite('each campaign', () => {
     try {
       const parts = Array.from({ length: 4 }, (_, index) => {
         process.env['DAYBOOK_PART'] = `${index + 1}/4`
-        const { isOfPart } = openCampaign('kill-steps')
+        const { isOfPart } = openCampaign('failing-calls')
         return names.filter((name) => isOfPart(name))
       })
       assert.deepEqual(parts.flat().toSorted(), names.toSorted())
       for (const part of parts) assert.ok(part.length > 50, `${part.length} cases`)
       for (const wrong of ['0/4', '5/4', 'x', '1/0']) {
         process.env['DAYBOOK_PART'] = wrong
-        assert.throws(() => openCampaign('kill-steps'), /DAYBOOK_PART/)
+        assert.throws(() => openCampaign('failing-calls'), /DAYBOOK_PART/)
       }
     } finally {
       if (before === undefined) delete process.env['DAYBOOK_PART']

@@ -54,15 +54,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     part: 300,
     seed: 'a call that fails',
   },
-  'kill-steps': {
-    file: 'test/torture/store/kill-steps.slow.test.ts',
-    promise:
-      'A commit, an import, a backup, a restore, an upgrade, a change of key, a mirror or a start killed at any step loses nothing, and a repetition finishes it',
-    unit: 'kills',
-    sizes: { quick: 3, hour: 200, night: 4_000 },
-    part: 400,
-    seed: 'kill -9 at each step',
-  },
   'kill-publishing': {
     file: 'test/crash/crash.slow.test.ts',
     promise:
@@ -212,7 +203,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
   'power-cuts': {
     file: 'test/torture/store/power-cuts.slow.test.ts',
     promise:
-      'A power cut at any call loses nothing acknowledged and leaves nothing half, and the node starts again, with writes lost, torn and reordered',
+      'A power cut or a kill at any call loses nothing acknowledged and leaves nothing half, the node starts again, and a command that was cut off is finished by a repetition',
     unit: 'states of the disk',
     sizes: { quick: 100, hour: 20_000, night: 200_000 },
     seed: 'the power is cut',
@@ -224,14 +215,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     unit: 'steps',
     sizes: { quick: 1, hour: 40, night: 200 },
     seed: 'clocks that step',
-  },
-  'scarce-machine': {
-    file: 'test/torture/store/scarce-machine.slow.test.ts',
-    promise:
-      'A store that turns read-only, or memory that ends, costs no acknowledged event, and the service names the reason',
-    unit: 'scarcities',
-    sizes: { quick: 2, hour: 30, night: 200 },
-    seed: 'scarce',
   },
   'two-servers': {
     file: 'test/crash/lock.slow.test.ts',

@@ -1,6 +1,6 @@
 import { suite, test } from 'node:test'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
-import { skipUnless } from '../../processes/test-needs.ts'
+import { skipUnless, skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign, shareOf } from '../../torture/campaign.ts'
 import { assertCampaign } from '../../torture/history/campaign-test.ts'
 import { HAS_LITEWITNESS, LITEWITNESS_NEEDED } from '../../witness/litewitness.ts'
@@ -17,7 +17,10 @@ const { number: PART, count: PARTS } = CAMPAIGN.part
 if (FAULTS > 0)
   suite(
     `nodes on PostgreSQL, mirrors, a chain, an outbox, witnesses and backups during ${FAULTS} faults`,
-    { skip: skipUnless(hasPostgres && HAS_LITEWITNESS, `PostgreSQL, ${LITEWITNESS_NEEDED}`) },
+    {
+      skip:
+        skipUnless(hasPostgres && HAS_LITEWITNESS, `PostgreSQL, ${LITEWITNESS_NEEDED}`) || skipWithout('cc'),
+    },
     () => {
       test('keep every promise together', { timeout: 300_000 + FAULTS * 60_000 }, (t) =>
         assertCampaign(

@@ -1,6 +1,6 @@
 import { suite, test } from 'node:test'
 import { hasPostgres } from '../../outbox/postgres-server.ts'
-import { skipUnless } from '../../processes/test-needs.ts'
+import { skipUnless, skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../../torture/campaign.ts'
 import { assertCampaign } from '../../torture/history/campaign-test.ts'
 import { CAMPAIGNS } from './campaign-rows.ts'
@@ -21,7 +21,7 @@ const isLong = FAULTS > FIRST.length
 
 suite(
   `three nodes on PostgreSQL and two mirrors during ${FAULTS} faults`,
-  { skip: skipUnless(hasPostgres, 'PostgreSQL') },
+  { skip: skipUnless(hasPostgres, 'PostgreSQL') || skipWithout('cc') },
   () => {
     test(
       'lose and repeat nothing, keep the order, and have the same bytes',

@@ -11,7 +11,14 @@ import { hasPooler, startPooler } from './pooler.ts'
 import { serverFaults } from './server-faults.ts'
 import { openServerPair, type ServerPair, type Slot } from './server-pair.ts'
 import { DATABASE, makeTable, ROLE } from './table-form.ts'
-import { clockFile, companyFaults, machineFaults, type PooledPorts, poolerFault } from './writer-faults.ts'
+import {
+  clockFile,
+  companyFaults,
+  fillableDisk,
+  machineFaults,
+  type PooledPorts,
+  poolerFault,
+} from './writer-faults.ts'
 
 const WRITERS = ['a', 'b', 'c'] as const
 const SLOTS: readonly Slot[] = [0, 1]
@@ -90,6 +97,7 @@ export async function openTableCluster(
       links,
       env: {
         ...env,
+        ...fillableDisk(folder, name, data),
         STEPPED_CLOCK: clockFile(folder, name),
         NODE_OPTIONS: [env['NODE_OPTIONS'] ?? '', ...imports].join(' '),
       },

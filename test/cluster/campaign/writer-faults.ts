@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../../../sim/random.ts'
-import { storePath } from '../../../src/log/store/store.ts'
-import { canInject, injectFault } from '../../processes/fault-injection.ts'
+import { STORE_FILE } from '../../../src/log/store/store.ts'
 import { run } from '../../stage/command-stage.ts'
+import { shimEnv } from '../../torture/store/io-shim.ts'
 import type { ClusterFault, FiredFault } from '../../torture/history/cluster.ts'
 import { untilLed, type Writer } from './leader-faults.ts'
 import type { ServerPair } from './server-pair.ts'
@@ -14,10 +14,26 @@ import { grown } from './server-faults.ts'
 const STEPS_MS = [-86_400_000, -3_600_000, -5_000, -700, 700, 3_000] as const
 /** Rows that a backup lacks at least when it is restored. */
 const BACKUP_ROWS = 3
-const FULL = ['pwrite64', 'write', 'fallocate', 'ftruncate'].join(',')
 
 /** File with the step of a node's clock (`stepped-clock.ts`). */
 export const clockFile = (folder: string, name: string): string => join(folder, `clock-of-${name}`)
+
+/** File that fills the disk of a node while it exists. */
+const fullDiskFile = (folder: string, name: string): string => join(folder, `full-disk-of-${name}`)
+
+/** More calls than a node makes. */
+const ALL = 1_000_000_000
+
+/** Environment of a node whose disk can be filled. */
+export function fillableDisk(folder: string, name: string, data: string): Readonly<Record<string, string>> {
+  return shimEnv({
+    root: data,
+    calls: ['pwrite', 'fallocate', 'ftruncate'],
+    files: [STORE_FILE, `${STORE_FILE}-wal`],
+    onlyWhile: fullDiskFile(folder, name),
+    fail: { at: 1, error: 'ENOSPC', times: ALL },
+  })
+}
 
 /** Faults of one writer's machine: its clock, its disk, its directory. */
 export function machineFaults(
@@ -26,16 +42,13 @@ export function machineFaults(
   servers: ServerPair,
   random: Random,
 ): readonly ClusterFault[] {
-  const { name, data } = faulty.node
+  const { name } = faulty.node
   const clock = clockFile(folder, name)
-  const fullDisk = async (): Promise<FiredFault | null> => {
-    const pid = faulty.pid()
-    if (pid === null) return null
-    const store = storePath(data)
-    const fault = await injectFault(pid, { calls: FULL, error: 'ENOSPC', paths: [store, `${store}-wal`] })
+  const fullDisk = async (): Promise<FiredFault> => {
+    writeFileSync(fullDiskFile(folder, name), '')
     return {
       async heal() {
-        await fault[Symbol.asyncDispose]()
+        rmSync(fullDiskFile(folder, name))
         // It may have ended because of its disk. An operator starts it again.
         await faulty.stop()
         await faulty.start()
@@ -52,7 +65,7 @@ export function machineFaults(
         return { heal: async () => writeFileSync(clock, '0') }
       },
     },
-    ...(canInject() ? [{ name: `fill the disk of ${name}`, place: name, fire: fullDisk }] : []),
+    { name: `fill the disk of ${name}`, place: name, fire: fullDisk },
     ...(name === 'a' ? [] : directoryFaults(faulty, folder, servers)),
   ]
 }

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomOf } from '../../../sim/random.ts'
-import { checkServed, startAgain, writeState } from './cut-check.ts'
-import { continueAfter, serveAfter } from './cut-continued.ts'
-import { digestOfState, drawCut, durableState, type CutState } from './cut-states.ts'
-import { openPowerDisk } from './power-disk.ts'
-import type { RecordedCall } from './recorded-calls.ts'
+import { checkServed, continueAfter, repeatCommand, serveAfter, startAgain, writeState } from './cut-check.ts'
+import { type CutState, digestOfState, drawCut, durableState, wholeState } from './cut-states.ts'
+import { currentContent, openPowerDisk, type RecordedCall } from './power-disk.ts'
 import { afterTold, type Expected, NOTHING_TOLD, toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
 import { errorMessage } from '../../../src/protocol/error-reason.ts'
@@ -36,6 +34,7 @@ export type CutCounts = Readonly<{
   drawn: number
   continued: number
   served: number
+  repeated: number
   broken: readonly BrokenCut[]
 }>
 
@@ -49,6 +48,8 @@ const DRAWS = 4
 const CONTINUED_EVERY = 100
 /** One of so many of those is a process of its own. */
 const SERVED_EVERY = 20
+/** A command that was running is repeated in one of so many states. */
+const REPEATED_EVERY = 40
 /** The first of those in a job. */
 const SERVED_FIRST = 2
 
@@ -57,7 +58,7 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
   const random = randomOf(`${seed} ${workload}`)
   const folder = mkdtempSync(join(tmpdir(), 'daybook-cut-'))
   const checkedWith = new Map<string, Expected>()
-  const count = { drawn: 0, continued: 0, served: 0 }
+  const count = { drawn: 0, continued: 0, served: 0, repeated: 0 }
   const broken: BrokenCut[] = []
   /** Checks a state, unless the same one was checked with what is expected now. */
   const check = async (state: CutState, { expected, call }: Moment): Promise<void> => {
@@ -67,6 +68,10 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
     checkedWith.set(digest, expected)
     writeState(folder, state)
     try {
+      if (continues && expected.command !== null && checkedWith.size % REPEATED_EVERY === 0) {
+        count.repeated += 1
+        await repeatCommand(folder, expected.command)
+      }
       const keys = await startAgain(folder, expected)
       checkServed(folder, expected, recording.logs)
       if (!continues || checkedWith.size % CONTINUED_EVERY !== CONTINUED_EVERY / 2) return
@@ -91,7 +96,9 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
       for (const moment of momentsOf(recording)) {
         // Each pass begins elsewhere, so that a small number of states is spread over the whole recording.
         if (checkedWith.size >= states || !random.chance(shareOf(states, recording.calls))) continue
-        for (let draw = 0; draw < DRAWS && checkedWith.size < states; draw += 1)
+        // A process that is killed leaves all that it wrote.
+        await check(wholeState(moment.disk, currentContent), moment)
+        for (let draw = 1; draw < DRAWS && checkedWith.size < states; draw += 1)
           await check(drawCut(moment.disk, random), moment)
       }
       idle = checkedWith.size > before ? 0 : idle + 1

@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { isMainThread } from 'node:worker_threads'
 import { backUp } from '../../../src/command/backups/backup-command.ts'
@@ -26,8 +26,6 @@ export type Driven = Readonly<{
   data: string
   /** Folder of a backup; none when empty. */
   backups: string
-  /** File that exists from the first request to the last answer; none when empty. */
-  publishing: string
 }>
 
 const PUBLISH_MS_MAX = 60_000
@@ -52,8 +50,7 @@ function post(door: string, { token }: Driven, body: string): Promise<readonly [
 }
 
 async function drive(door: string, driven: Driven, tell: (outcome: DrivenOutcome) => void): Promise<void> {
-  const { data, backups, publishing } = driven
-  if (publishing !== '') writeFileSync(publishing, '')
+  const { data, backups } = driven
   for (const drafts of driven.requests) {
     const refs = drafts.map((draft) => String(Reflect.get(draft, 'ref')))
     const [status, text] = (await post(door, driven, JSON.stringify(drafts))) ?? [0, '{}']
@@ -61,7 +58,6 @@ async function drive(door: string, driven: Driven, tell: (outcome: DrivenOutcome
     const seqs = (body.drafts ?? []).map(({ seq }) => seq)
     tell({ step: 'publish', status, code: body.code ?? '', refs, seqs })
   }
-  if (publishing !== '') rmSync(publishing)
   if (backups !== '') await backUpOnce(data, backups, tell)
   process.kill(process.pid, 'SIGTERM')
 }

@@ -11,9 +11,8 @@ import { skipWithout } from '../../processes/test-needs.ts'
 import { makeLog, refusalAtStart, runCheck } from '../../story/damaged-log.ts'
 import { openCampaign } from '../campaign.ts'
 import type { DrivenOutcome } from './driven-node.ts'
-import { drivenCommand } from './driven-run.ts'
+import { drivenCommand, withoutLongRuns } from './driven-run.ts'
 import type { CountedCall, ShimCall, ShimError, ShimWish } from './io-shim.ts'
-import { withoutLongRuns } from './long-runs.ts'
 
 const CAMPAIGN = openCampaign('failing-calls')
 const BEFORE = 60

@@ -1,23 +1,20 @@
 /*
  * A library for LD_PRELOAD that stands between a program and the files of one folder. It counts the program's calls on
- * those files, over all threads. It can record each change, fail the k-th call, and kill the process at the k-th call.
- * Calls on other files, sockets and pipes pass through. Linux with glibc.
+ * those files, over all threads. It can record each change, and fail the k-th call. Calls on other files, sockets and pipes pass through. Linux with glibc.
  *
  *   SHIM_ROOT    absolute path of the folder
  *   SHIM_CALLS   names of the calls that count, with a comma after each, such as "pwrite,fsync,". Changes when unset:
  *                create pwrite ftruncate fallocate fsync fdatasync rename link unlink mkdir rmdir.
  *                Others: open pread mmap fcntl (locks)
- *   SHIM_FILES   endings of the paths that count, with a comma after each, or, after a "!", that do not; all when unset
+ *   SHIM_FILES   endings of the paths that count, with a comma after each; all when unset
  *   SHIM_WHILE   file: calls count only while it exists
  *   SHIM_FAIL    "K ERRNO TIMES": the calls K to K + TIMES - 1 fail with this error. The number of the first is 1. With
  *                the error 0 they write or read only half of the bytes
- *   SHIM_KILL    "K WHERE": the process is killed before, in or after call K: b, i or a. Killed in a write, half of the
- *                bytes are written; in another call, it is killed before
  *   SHIM_TRACE   file to which a record of each change is appended: a line "CALL OFFSET LENGTH PATH [TARGET]" with
  *                paths below the folder, and the bytes of a write after it. "." is the folder. The OFFSET of ftruncate
  *                is the new size. An answer of an HTTP server with the status 200 is recorded too, as it is sent, as
  *                "answer 0 LENGTH ." with its bytes. A test may append lines of its own
- *   SHIM_REPORT  file to which a line "CALL NUMBER PATH" is appended for each counted call that failed or killed, and,
+ *   SHIM_REPORT  file to which a line "CALL NUMBER PATH" is appended for each counted call that failed, and,
  *                with "all " before its path, for each counted call
  *
  * Every way to write is called pwrite, every way to read pread. An open that makes a file is create, one that empties a
@@ -74,7 +71,7 @@ static ssize_t moved(int writes, int fd, const struct iovec *parts, int count, o
 
 static ssize_t move(int writes, int fd, const struct iovec *parts, int count, off_t offset) {
   size_t all = length_of(parts, count);
-#define LIMIT (verdict == SHORT || verdict == KILL_IN ? (all + 1) / 2 : all)
+#define LIMIT (verdict == SHORT ? (all + 1) / 2 : all)
   THROUGH(ssize_t, writes ? "pwrite" : "pread", of_fd(fd), moved(writes, fd, parts, count, offset, LIMIT), {
     long from = offset >= 0 ? offset : lseek(fd, 0, SEEK_CUR) - result;
     if (writes) record("pwrite", from, parts, count, result, own, NULL);

@@ -27,8 +27,7 @@ static const char *paths[FD_MAX];
 static char root[PATH_LENGTH_MAX];
 static size_t root_length;
 static const char *wanted = CHANGES, *files, *only_while;
-static long fail_at, fail_times, fail_errno, kill_at, counted;
-static char kill_where;
+static long fail_at, fail_times, fail_errno, counted;
 static int trace_fd = -1, report_fd = -1, reports_all;
 /* Held during a counted call or a change: the trace then has the order of the changes. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -59,14 +58,13 @@ static int open_own(const char *name) {
 }
 
 __attribute__((constructor)) static void start(void) {
-  const char *folder = getenv("SHIM_ROOT"), *fail = getenv("SHIM_FAIL"), *end = getenv("SHIM_KILL");
+  const char *folder = getenv("SHIM_ROOT"), *fail = getenv("SHIM_FAIL");
   if (folder == NULL || strlen(folder) >= sizeof root) return;
   strcpy(root, folder);
   if (getenv("SHIM_CALLS") != NULL) wanted = getenv("SHIM_CALLS");
   files = getenv("SHIM_FILES");
   only_while = getenv("SHIM_WHILE");
   if (fail != NULL && sscanf(fail, "%ld %ld %ld", &fail_at, &fail_errno, &fail_times) != 3) abort();
-  if (end != NULL && sscanf(end, "%ld %c", &kill_at, &kill_where) != 2) abort();
   trace_fd = open_own("SHIM_TRACE");
   report_fd = open_own("SHIM_REPORT");
   root_length = strlen(folder);
@@ -123,21 +121,17 @@ static void die(void) {
   for (;;) pause();
 }
 
-enum verdict { PASS, FAIL, SHORT, KILL_IN, KILL_AFTER };
+enum verdict { PASS, FAIL, SHORT };
 
 /* Counts a call on a file of the folder, and decides what becomes of it. Called in turn. */
 static enum verdict judge(const char *call, const char *path) {
-  int is_listed = files != NULL && lists(files + (*files == '!'), path, 1);
-  if (!lists(wanted, call, 0) || (files != NULL && is_listed == (*files == '!'))) return PASS;
+  if (!lists(wanted, call, 0) || (files != NULL && !lists(files, path, 1))) return PASS;
   if (only_while != NULL && raw(SYS_faccessat, AT_FDCWD, only_while, F_OK) != 0) return PASS;
   counted += 1;
-  int fails = fail_at > 0 && counted >= fail_at && counted < fail_at + fail_times, kills = counted == kill_at;
-  if (reports_all || fails || kills) report(call, path);
+  int fails = fail_at > 0 && counted >= fail_at && counted < fail_at + fail_times;
+  if (reports_all || fails) report(call, path);
   if (fails && fail_errno == 0) return SHORT;
-  if (fails) return FAIL;
-  if (!kills) return PASS;
-  if (kill_where == 'b' || (kill_where == 'i' && strcmp(call, "pwrite") != 0)) die();
-  return kill_where == 'i' ? KILL_IN : KILL_AFTER;
+  return fails ? FAIL : PASS;
 }
 
 /* Appends a change to the trace, with the first `length` bytes of the parts. */
@@ -173,7 +167,6 @@ static void record(const char *call, long offset, const struct iovec *parts, int
       result = (type)make; \
       int error = errno; \
       if (result != (type)-1) { done; } \
-      if (verdict == KILL_IN || verdict == KILL_AFTER) die(); \
       errno = error; \
     } \
     pthread_mutex_unlock(&turn); \

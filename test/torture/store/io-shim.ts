@@ -31,16 +31,13 @@ export type ShimWish = Readonly<{
   calls?: readonly ShimCall[]
   /** Endings of the paths that count; by default all. */
   files?: readonly string[]
-  /** Endings of the paths that do not count, instead. */
-  except?: readonly string[]
   /** File: calls count only while it exists. */
   onlyWhile?: string
   /** The k-th call, from 1, and `times − 1` after it fail. A short write or read moves half of the bytes. */
   fail?: Readonly<{ at: number; error: ShimError; times?: number }>
-  kill?: Readonly<{ at: number; where: 'before' | 'in' | 'after' }>
   /** File to which each change is appended, with the bytes of writes. */
   trace?: string
-  /** File to which the calls that failed or killed are appended, or all that counted. */
+  /** File to which the calls that failed are appended, or all that counted. */
   report?: string
   reportsAll?: boolean
 }>
@@ -69,7 +66,7 @@ function shimLibrary(): string {
 
 /** Environment of a child process that the library is loaded into. */
 export function shimEnv(wish: ShimWish): Readonly<Record<string, string>> {
-  const { root, calls, files, except, onlyWhile, fail, kill, trace, report, reportsAll } = wish
+  const { root, calls, files, onlyWhile, fail, trace, report, reportsAll } = wish
   assert.ok(root.startsWith('/'), 'the folder has an absolute path')
   const listed = (names: readonly string[]): string => names.map((name) => `${name},`).join('')
   return {
@@ -77,10 +74,8 @@ export function shimEnv(wish: ShimWish): Readonly<Record<string, string>> {
     SHIM_ROOT: root,
     ...(calls && { SHIM_CALLS: listed(calls) }),
     ...(files && { SHIM_FILES: listed(files) }),
-    ...(except && { SHIM_FILES: `!${listed(except)}` }),
     ...(onlyWhile && { SHIM_WHILE: onlyWhile }),
     ...(fail && { SHIM_FAIL: `${fail.at} ${errorNumber(fail.error)} ${fail.times ?? 1}` }),
-    ...(kill && { SHIM_KILL: `${kill.at} ${kill.where[0]}` }),
     ...(trace && { SHIM_TRACE: trace }),
     ...(report && { SHIM_REPORT: reportsAll === true ? `all ${report}` : report }),
   }

@@ -7,9 +7,9 @@ import { openCampaign } from '../campaign.ts'
 import type { BrokenCut, CutCounts, CutJob } from './cut-run.ts'
 import { runJobs } from './cut-threads.ts'
 import { traceWorkload, WORKLOADS } from './power-workloads.ts'
-import type { RecordedCall } from './recorded-calls.ts'
 import { toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
+import type { RecordedCall } from './power-disk.ts'
 
 const CAMPAIGN = openCampaign('power-cuts')
 const { size, seed } = CAMPAIGN
@@ -30,7 +30,7 @@ const TEETH_MIN = 40
 
 const [FIRST = '', ALONE = ''] = Object.keys(WORKLOADS)
 const isSmall = size <= SMALL
-const total = { recordings: 0, states: 0, drawn: 0, continued: 0, served: 0, calls: 0 }
+const total = { recordings: 0, states: 0, drawn: 0, continued: 0, served: 0, repeated: 0, calls: 0 }
 
 /** The first recording, which is used again. */
 const kept: Recording[] = []
@@ -121,7 +121,8 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
     const broken: BrokenCut[] = []
     const onCounts = (counts: CutCounts): void => {
       broken.push(...counts.broken)
-      for (const key of ['states', 'drawn', 'continued', 'served'] as const) total[key] += counts[key]
+      for (const key of ['states', 'drawn', 'continued', 'served', 'repeated'] as const)
+        total[key] += counts[key]
       t.diagnostic(`${total.states} states, ${broken.length} broken`)
     }
     for (let round = 0; total.states < size && round < ROUNDS_MAX; round += 1)
@@ -175,6 +176,7 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
       states: size,
       continued: Math.floor(size / 200),
       served: Math.floor(size / 5_000),
+      repeated: Math.floor(size / 2_000),
       starts: STARTS_MIN,
       normal: Math.floor(TEETH / 5),
       early: Math.floor(TEETH / 20),

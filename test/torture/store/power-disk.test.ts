@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
 import { type CutState, digestOfState, drawCut } from './cut-states.ts'
-import { openPowerDisk } from './power-disk.ts'
-import type { RecordedCall } from './recorded-calls.ts'
+import { openPowerDisk, type RecordedCall } from './power-disk.ts'
 
 const DRAWS = 3_000
 

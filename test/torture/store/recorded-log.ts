@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { RecordedCall } from './recorded-calls.ts'
+import type { RecordedCall } from './power-disk.ts'
 
 /** Options of the start that the operator repeats after a power cut. Paths are below the recorded folder. */
 export type StartAgain = Readonly<{
@@ -10,8 +10,8 @@ export type StartAgain = Readonly<{
 }>
 
 /**
- * News for the outside context, in the order of the calls: the process begins, a log is served, drafts are imported,
- * published or held, a backup is there.
+ * News for the outside world, in the order of the calls: the process begins, a log is served, drafts are imported,
+ * published or held, a backup is there, a command begins or ends.
  */
 export type Told =
   | Readonly<{ is: 'start'; start: StartAgain }>
@@ -19,6 +19,7 @@ export type Told =
   | Readonly<{ is: 'imported'; head: number }>
   | Readonly<{ is: 'answered'; receipts: readonly ToldReceipt[] }>
   | Readonly<{ is: 'backup'; path: string; head: number }>
+  | Readonly<{ is: 'command'; words: Expected['command'] }>
 
 /** Outcome of a draft in an answer of the publish door. */
 type ToldReceipt = Readonly<{ ref: string; status: string; seq?: number }>
@@ -33,6 +34,8 @@ export type Expected = Readonly<{
   head: number
   held: readonly string[]
   backups: ReadonlyMap<string, number>
+  /** The command that runs, with `ROOT` for the recorded folder; null when none does. */
+  command: readonly string[] | null
 }>
 
 export const NOTHING_TOLD: Expected = {
@@ -42,6 +45,7 @@ export const NOTHING_TOLD: Expected = {
   head: 0,
   held: [],
   backups: new Map(),
+  command: null,
 }
 
 /** The call of a trace that notes what was told. */
@@ -84,6 +88,8 @@ export function afterTold(expected: Expected, told: Told): Expected {
     }
     case 'backup':
       return { ...expected, backups: new Map([...expected.backups, [told.path, told.head]]) }
+    case 'command':
+      return { ...expected, command: told.words }
   }
 }
 

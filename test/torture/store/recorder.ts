@@ -16,8 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storePath } from '../../../src/log/store/store.ts'
 import { MAIN } from '../../stage/places.ts'
-import { currentContent, openPowerDisk } from './power-disk.ts'
-import { type RecordedCall, recordedCalls } from './recorded-calls.ts'
+import { currentContent, openPowerDisk, type RecordedCall, recordedCalls } from './power-disk.ts'
 import { contentOf, formatTold, type LogContent, type StartAgain, type Told, toldOf } from './recorded-log.ts'
 import { wholeState } from './cut-states.ts'
 import { DATA } from './cut-check.ts'
@@ -137,6 +136,7 @@ function openRecorder({ folder, data, trace, logs, surroundings, onAnswer }: Par
     start: (start) => told({ is: 'start', start }),
     serve: (options = [], clock = 0) => serve(open, options, clock),
     async run(...words) {
+      told({ is: 'command', words: words.map((word) => word.replaceAll(folder, 'ROOT')) })
       const child = spawn(process.execPath, [...open.words, ...words], {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: env(0),
@@ -146,6 +146,7 @@ function openRecorder({ folder, data, trace, logs, surroundings, onAnswer }: Par
       child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
       await once(child, 'close')
       assert.equal(child.exitCode, 0, `${words.join(' ')}:\n${said}`)
+      told({ is: 'command', words: null })
       return out
     },
     nextLog: () => void logs.push(copiedContent(data, join(folder, '..'))),
