@@ -1,186 +1,102 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { parseArgs } from 'node:util'
+import { fork } from 'node:child_process'
+import { get } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openReader } from '../src/log/open-reader.ts'
-import { answerCosts } from './fairness/fairness-answers.ts'
-import { type Attack, ATTACKS } from './fairness/fairness-attacks.ts'
-import type { AttackResult, AttackPlan } from './fairness/fairness-load.ts'
-import type { StrangerPlan, StrangerResult } from './fairness/fairness-stranger.ts'
-import { share } from './stage/measure.ts'
-import { owingStore } from './stage/owing-store.ts'
-import { type QuestionSubjects, subjectsOf } from './stage/questions.ts'
-import { ms, QUICK_EVENTS, sayBuilding, table, thousands } from './stage/report.ts'
-import { startBenchService } from './stage/service.ts'
+import { bigStore } from './stage/big-store.ts'
+import { startService } from './stage/processes.ts'
+import { benchSettings, quantile, report } from './stage/report.ts'
 
 /**
- * Measures how long one caller waits while others use their whole allowance at once. Linux only: it needs many
- * addresses.
+ * Measures how long a stranger waits while 100 addresses ask for pages of 10,000 rows, all within their rate limit and all
+ * at once: of the attacks that we know, the one that makes others wait longest. The peer is the same service at rest.
+ * Linux only: it needs many addresses.
  */
 
-const HELP = `node bench/fairness.ts [--store DIR] [--events N] [--full] [--only WORDS] [--no-answers]
-
-  --store DIR    where big stores are kept between runs
-  --events N     events of the store
-  --full         longer slices
-  --only WORDS   attacks whose name holds these words
-  --no-answers   without the processor time of single answers
-`
-/** Requests of one address per minute, the default of a service. Pages have ten times as many. */
+/** Requests of one address per minute, the default of a service. */
 const RATE_LIMIT = 60
-/**
- * Goals for the 99th percentile of the stranger's wait: milliseconds, or a multiple of its wait on an idle service. The
- * larger one counts.
- */
-const GOAL_MS = 50
-const GOAL_QUIET = 20
-/** Factor of the goal when many addresses attack. */
-const GOAL_MANY = 10
+const ATTACKERS = 100
+const ATTACKER_REQUESTS = 59
+const PAGE_ROWS = 10_000
 const ASK_EVERY_MS = 50
-/** Addresses of the stranger. None of them sends more than 40 requests per minute. */
+/** Addresses of the stranger, used in turn, so that each stays within the limit. */
 const STRANGERS = 30
-/** Delay of the attack after the stranger's first request. */
-const LEAD_MS = 300
-const FIRST_PAGE_MS_MAX = 60_000
+const ANSWER_MS_MAX = 30_000
+/** Pages are asked first, because the first request for a page waits until the scripts are bundled. */
+const WARM_MS = 4_000
 
-const { values } = parseArgs({
-  options: {
-    store: { type: 'string', default: join(tmpdir(), 'daybook-bench') },
-    events: { type: 'string', default: String(QUICK_EVENTS) },
-    runs: { type: 'string' },
-    full: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    'no-answers': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
-const slices = values.full
-  ? { warmMs: 6_000, quietMs: 10_000, attackMs: 20_000, waitMs: 30_000, rounds: 3 }
-  : { warmMs: 4_000, quietMs: 3_000, attackMs: 5_000, waitMs: 10_000, rounds: 1 }
-process.stdout.write(values.help ? HELP : `${await fairness(Number(values.events))}\n`)
+if (process.argv[2] === 'attack') attack(Number(process.argv[3]), Number(process.argv[4]))
+else await fairness()
 
-async function fairness(events: number): Promise<string> {
-  const data = owingStore(values.store, events, sayBuilding(events))
-  const asked = askedOfStore(data)
-  const loadBefore = loadavg()[0] ?? 0
-  const rows: string[][] = []
-  for (const attack of ATTACKS.filter(({ name }) => name.includes(values.only))) {
-    rows.push(await rowOf(attack, data, asked))
-  }
-  const columns = [
-    'attack',
-    'addresses',
-    'quiet p99',
-    'p50',
-    'p99',
-    'max',
-    'unanswered',
-    'p99 is',
-    'goal',
-    'held',
-    'its answers',
-  ]
-  return [
-    `## Fairness, on a log of ${thousands(asked.events)} events`,
-    '',
-    `Milliseconds that a stranger waits, who asks for the summary, the first page and 20 events by turns, every ${ASK_EVERY_MS} ms over a new connection, while others attack within an allowance of ${RATE_LIMIT} requests a minute. Quiet: the same on the same service before the attack. "p99 is": so many times the quiet one. The goal is ${GOAL_MS} ms or ${GOAL_QUIET} times the quiet p99, whichever is more, and ${GOAL_MANY} times that where more than one address attacks. A question that had no 200 after ${slices.waitMs / 1000} s is unanswered and counts as that. Slices of ${slices.quietMs / 1000} and ${slices.attackMs / 1000} s, each attack on a service of its own that has been asked pages for ${slices.warmMs / 1000} s; attackers and the stranger are processes of their own on the same machine. Its answers: by status, as far as the attacker read them. Load of the machine ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end.`,
-    '',
-    table(columns, rows),
-    '',
-    ...(values['no-answers'] ? [] : [await answerCosts(data, asked, slices.rounds)]),
-  ].join('\n')
-}
-
-function askedOfStore(data: string): QuestionSubjects {
+async function fairness(): Promise<void> {
+  const { store, events, full } = benchSettings()
+  const data = bigStore(store, events)
   const reader = openReader(data, null)
-  try {
-    return reader.snapshot(subjectsOf)
-  } finally {
-    reader.close()
+  const last = reader.snapshot(({ head }) => head.seq)
+  reader.close()
+  const [quietMs, attackMs, slices] = full ? [10_000, 20_000, 3] : [3_000, 5_000, 3]
+  const [quiet, attacked]: [number[], number[]] = [[], []]
+  for (let slice = 0; slice < slices; slice++) {
+    await using service = await startService(data, ['--workers', '1', '--rate-limit', `${RATE_LIMIT}`])
+    const { port } = service
+    const p99 = async (part: number, ms: number): Promise<number> =>
+      quantile(await strangerWaits(port, part, ms, last), 0.99)
+    await p99(1, WARM_MS)
+    quiet.push(await p99(2, quietMs))
+    const attacker = fork(import.meta.filename, ['attack', `${port}`, `${last}`])
+    attacked.push(await p99(3, attackMs))
+    attacker.kill('SIGKILL')
   }
+  const what = 'wait of a stranger while 100 addresses ask for pages of 10,000 rows, 99 of 100'
+  report([{ what, unit: 'ms', peer: 'at rest', ours: attacked, theirs: quiet, better: 'less' }])
 }
 
-async function rowOf(attack: Attack, data: string, asked: QuestionSubjects): Promise<string[]> {
-  await using service = await startBenchService(data, String(RATE_LIMIT), attack.workers)
-  const { port } = service
-  const ask = (forMs: number, first: number): Promise<StrangerResult> =>
-    stranger({ port, forMs, waitMs: slices.waitMs }, first, questionsOf(asked))
-  // Asks for pages first, because the first request for a page waits until the islands are bundled.
-  await stranger({ port, forMs: slices.warmMs, waitMs: FIRST_PAGE_MS_MAX }, 1, pastPages(asked))
-  const quiet = share((await ask(slices.quietMs, 2)).took, 0.99)
-  const [{ took, unanswered }, attacked] = await Promise.all([
-    ask(slices.attackMs + LEAD_MS, 3),
-    begin(attack, service.port, asked),
-  ])
-  const goal = Math.max(GOAL_MS, GOAL_QUIET * quiet) * (attack.addresses > 1 ? GOAL_MANY : 1)
-  const p99 = share(took, 0.99)
-  return [
-    attack.name,
-    String(attack.addresses),
-    ...[quiet, share(took, 0.5), p99, share(took, 1)].map(ms),
-    `${unanswered} of ${took.length}`,
-    `${(p99 / quiet).toFixed(1)} ×`,
-    ms(goal),
-    p99 <= goal ? 'OK' : 'OVER',
-    answersOf(attacked),
-  ]
-}
-
-function answersOf({ byStatus, bytes }: AttackResult): string {
-  const counts = Object.entries(byStatus).map(([status, count]) => `${count} × ${status}`)
-  return counts.length === 0 ? '' : `${counts.join(', ')}, ${(bytes / 2 ** 20).toFixed(0)} MiB`
-}
-
-/** Sends requests from addresses that no other slice uses. `first` is the slice's own part of the address. */
-function stranger(
-  slice: Pick<StrangerPlan, 'port' | 'forMs' | 'waitMs'>,
-  first: number,
-  paths: readonly string[],
-): Promise<StrangerResult> {
-  const addresses = Array.from({ length: STRANGERS }, (_, index) => `127.30.${first}.${1 + index}`)
-  const plan: StrangerPlan = { ...slice, everyMs: ASK_EVERY_MS, addresses, paths }
-  return run<StrangerResult>('fairness/fairness-stranger.ts', plan)
-}
-
-function questionsOf({ events }: QuestionSubjects): readonly string[] {
-  const pages = Array.from({ length: 20 }, (_, index) => Math.floor((events / 21) * (index + 1)))
-  return pages.flatMap((after) => ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`])
-}
-
-/** Pages of many moments, so that no page is cached and both answer threads work. */
-function pastPages({ from, to }: QuestionSubjects): readonly string[] {
-  return Array.from(
-    { length: 1_000 },
-    (_, index) => `/summary?at=${Math.floor(from + ((to - from) / 1_001) * index)}`,
-  )
-}
-
-async function begin(attack: Attack, port: number, asked: QuestionSubjects): Promise<AttackResult> {
-  let number = 0
-  const request = (): string => {
-    const host = attack.host?.(number) ?? '127.0.0.1'
-    return `GET ${attack.path(number++, asked)} HTTP/1.1\r\nHost: ${host}\r\nAccept: */*\r\n\r\n`
+/**
+ * Asks for the summary, the first page and 20 events by turns, at fixed moments and each over a new connection. Resolves
+ * with the milliseconds of each answer. A late answer does not delay the next request, and one that is not 200 counts as late.
+ */
+async function strangerWaits(
+  port: number,
+  part: number,
+  ms: number,
+  last: number,
+): Promise<readonly number[]> {
+  const waits: Promise<number>[] = []
+  for (const began = performance.now(); performance.now() - began < ms; await sleep(ASK_EVERY_MS)) {
+    const number = waits.length
+    const after = Math.floor((last / 21) * (1 + (Math.floor(number / 3) % 20)))
+    const path = ['/api/v1/summary', '/', `/api/v1/events?limit=20&after=${after}`][number % 3]
+    waits.push(waitFor(port, path ?? '/', `127.30.${part}.${1 + (number % STRANGERS)}`))
   }
-  const connections = Array.from({ length: attack.addresses * attack.connectionsEach }, (_, index) => {
-    const address = Math.floor(index / attack.connectionsEach)
-    const requests = Array.from({ length: attack.requests }, request)
-    return { address: `127.20.0.${1 + address}`, requests }
+  return Promise.all(waits)
+}
+
+function waitFor(port: number, path: string, localAddress: string): Promise<number> {
+  const began = performance.now()
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+  return new Promise((resolve) => {
+    get({ port, host: '127.0.0.1', path, localAddress, agent: false, signal }, (response) => {
+      response.resume()
+      response.on('error', () => resolve(ANSWER_MS_MAX))
+      response.on('end', () =>
+        resolve(response.statusCode === 200 ? performance.now() - began : ANSWER_MS_MAX),
+      )
+    }).on('error', () => resolve(ANSWER_MS_MAX))
   })
-  const plan: AttackPlan = { port, forMs: slices.attackMs, way: attack.way, connections }
-  await new Promise((resolve) => setTimeout(resolve, LEAD_MS))
-  return await run<AttackResult>('fairness/fairness-load.ts', plan)
 }
 
-/** Runs a script of this folder with a plan as its input, and returns its parsed output. */
-async function run<T>(script: string, plan: object): Promise<T> {
-  const path = new URL(script, import.meta.url).pathname
-  const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const exited = once(child, 'exit')
-  child.stdin.end(JSON.stringify(plan))
-  const told = await text(child.stdout)
-  const [code] = await exited
-  if (code !== 0) throw new Error(`${script} ended with ${String(code)}`)
-  return JSON.parse(told) as T
+/** Sends all requests of all attackers at once, and reads the answers. Runs in a process of its own, until it is killed. */
+function attack(port: number, last: number): void {
+  for (let attacker = 0; attacker < ATTACKERS; attacker++) {
+    const requests = Array.from({ length: ATTACKER_REQUESTS }, (_, request) => {
+      // The step shares no factor with the number of places, so no page is asked twice.
+      const after = ((attacker * ATTACKER_REQUESTS + request) * 7_919) % (last - PAGE_ROWS)
+      return `GET /api/v1/events?limit=${PAGE_ROWS}&after=${after} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
+    })
+    const socket = connect({ port, host: '127.0.0.1', localAddress: `127.20.0.${1 + attacker}` })
+    // A server may close an attacker's connection in any way.
+    socket.on('error', () => undefined)
+    socket.resume()
+    socket.write(requests.join(''))
+  }
 }

@@ -24,7 +24,7 @@ const THREADS_MS = 300
 
 const directory = mkdtempSync(join(tmpdir(), 'daybook-functions-'))
 try {
-  const data = bigStore(directory, EVENTS, () => undefined)
+  const data = bigStore(directory, EVENTS)
   const service = await startCounted(data)
   const contests = await contestsOf(service.url)
   const rows = [

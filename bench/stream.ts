@@ -1,186 +1,194 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { share } from './stage/measure.ts'
-import { table, thousands } from './stage/report.ts'
-import {
-  type Candidate,
-  type CandidateName,
-  CANDIDATES,
-  compiled,
-  startCandidate,
-} from './stream/stream-candidates.ts'
-import { type Crowd, memoryOf, openCrowd, type Slice, writeBodies } from './stream/stream-crowd.ts'
-import { type Figures, type Goal, goalRow } from './stream/stream-goals.ts'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bulkLines } from '../sim/bulk.ts'
+import type { EventWire } from '../src/protocol/event.ts'
+import { DAY_MS, msOf } from '../src/protocol/moment.ts'
+import { freePort } from '../test/processes/free-ports.ts'
+import { cpuMicroseconds, pidOf, type Server, startServer, startService, stop } from './stage/processes.ts'
+import { benchSettings, inTurns, type Measured, report } from './stage/report.ts'
 
-/** Measures the cost of a delivered event, and that of other stream servers and of a bare loop. */
+/**
+ * Measures the processor time of a delivered event: that of the whole serving process, publishing included. Daybook alone
+ * keeps what it is given, in a commit that is synced. nginx has one worker, each other server one thread for its streams.
+ */
 
-/** A number of subscribers, and the rates of events, for all candidates in turn. */
-type Scene = Readonly<{
-  subscribers: number
-  eventsPerSecond: readonly number[]
-  floods: boolean
-  idles: boolean
-  /** Whether the figures have goals. */
-  held: boolean
-}>
+/** Numbers of subscribers, with the events a second that they get. */
+const CROWDS = [[1_000, 300]] as const
+const FULL_CROWDS = [...CROWDS, [10_000, 5]] as const
+const TURN_MS = 1_000
+/** Events that the publisher may publish in all. */
+const EVENTS_MAX = 100_000
+/** Connections that nginx opens for itself. */
+const NGINX_CONNECTIONS = 128
+const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so'
+/** The folder of the bench's own files. */
+const HERE = join(import.meta.dirname, 'stream')
 
-const QUICK: readonly Scene[] = [
-  // Measures the publishing cost with a single delivery. A larger crowd shares this cost.
-  { subscribers: 1, eventsPerSecond: [50], floods: false, idles: false, held: false },
-  { subscribers: 1_000, eventsPerSecond: [50, 300], floods: true, idles: false, held: true },
-]
-const FULL: readonly Scene[] = [
-  ...QUICK,
-  { subscribers: 10_000, eventsPerSecond: [5, 30], floods: false, idles: true, held: true },
-]
-/** File descriptors of a process in addition to its subscribers' sockets. */
-const FILES_BESIDE = 1_000
-/** Wait for the garbage collector after ten thousand handshakes. It runs only when the process is idle. */
-const IDLE_MS = 20_000
-const FLOOD_MS = 1_000
-/** Events in one publish request. Only Daybook accepts more than one. */
-const FLOOD_BATCH = { drafts: 200, lines: 1 } as const
-const FLOOD_WINDOW = { drafts: 2_000, lines: 100 } as const
+/** A stream server, and the requests that subscribe and publish. */
+type Candidate = Server &
+  Readonly<{
+    subscribe: string
+    publishPort: number
+    /** Publish request without `Content-Length`, the end of the head, and the body. */
+    publishHead: string
+    /** File of the bodies to publish: drafts, or the lines that Daybook makes of them. */
+    bodies: 'drafts' | 'lines'
+  }>
 
-const CPU_GOALS: readonly Goal[] = [
-  { most: 1.3, to: 'C loop' },
-  { most: 0.9, to: 'nchan' },
-  { most: 0.9, to: 'better-sse' },
-]
+/** The subscribers of a candidate and its publisher, in a process. */
+type Crowd = AsyncDisposable & Readonly<{ cpuPerDelivery(eventsPerSecond: number): Promise<number> }>
 
-const KIB = 1024
-
-const { values } = parseArgs({ options: { full: { type: 'boolean', default: false } } })
-const rounds = values.full ? 5 : 3
-const sliceMs = values.full ? 1_000 : 800
-process.stdout.write(`${await streams(values.full ? FULL : QUICK)}\n`)
-
-async function streams(scenes: readonly Scene[]): Promise<string> {
-  const said = ['## Streams', '']
-  if (!existsSync('/proc/self/stat')) return [...said, 'Measured on Linux only.', ''].join('\n')
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-stream-'))
-  try {
-    const load = compiled('stream-load', folder)
-    if (load === null)
-      return [...said, 'A C compiler (cc) is not installed: nothing was measured.', ''].join('\n')
-    writeBodies(folder)
-    const figures: string[][] = []
-    const goals: string[][] = []
-    for (const scene of scenes) {
-      const found =
-        filesMax() >= scene.subscribers + FILES_BESIDE ? await sceneFigures(scene, folder, load) : null
-      if (found === null)
-        said.push(
-          `${thousands(scene.subscribers)} subscribers need \`ulimit -n\` of ${scene.subscribers + FILES_BESIDE}; it is ${filesMax()}.`,
-          '',
-        )
-      for (const { name, digits, of, goals: bounds } of found ?? []) {
-        figures.push([
-          name,
-          ...CANDIDATES.map((candidate) => of[candidate]?.toFixed(digits) ?? 'not installed'),
-        ])
-        goals.push(...bounds.map((goal) => goalRow(name, goal, of)))
-      }
-    }
-    return [
-      ...said,
-      `Drafts of the simulator: an event is a line of some 140 bytes, and some 160 as a frame. Medians of ${rounds} slices of ${sliceMs} ms that the candidates are given in turn; the processor time is that of the whole serving process, user and system, publishing included: Daybook alone keeps what it is given, in a commit that is synced. One worker of nginx, one thread of each other serves the streams. The subscribers are one process that counts: none lost, repeated or reordered an event.`,
-      '',
-      table(['', ...CANDIDATES], figures),
-      '',
-      table(['goal', 'is', 'at', 'held'], goals),
-      '',
-      'The loops are floors and no peers: one write of each subscriber for each event, in C and in the runtime that Daybook has, with nothing kept, checked or sliced. Where events come slowly (50 a second), every write carries one event, and the two floors are what the kernel and Node take of it; the publishing, with a commit for each event, is on top: it is what an event costs with one subscriber. Where they come faster, what is committed before the end of a fan-out shares the next write. Latency is counted from the moment an event is due to be sent until each subscriber has it; at 300 events a second the loops and the peers that write each event by itself fall behind on a machine that is shared.',
-      '',
-    ].join('\n')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+const { full, rounds } = benchSettings()
+const folder = mkdtempSync(join(tmpdir(), 'daybook-bench-stream-'))
+try {
+  const load = join(folder, 'load')
+  const compiled = spawnSync('cc', ['-O2', '-o', load, join(HERE, 'stream-load.c')], { stdio: 'inherit' })
+  if (compiled.status === 0) {
+    writeBodies()
+    for (const [subscribers, rate] of full ? FULL_CROWDS : CROWDS) await compare(load, subscribers, rate)
+  } else process.stderr.write('stream: a C compiler (cc) is not installed\n')
+} finally {
+  rmSync(folder, { recursive: true, force: true })
 }
 
-/** A line of the report: the measured figures of the candidates, and Daybook's goals. */
-type Measured = Readonly<{ name: string; digits: number; of: Figures; goals: readonly Goal[] }>
-
-async function sceneFigures(scene: Scene, folder: string, load: string): Promise<readonly Measured[]> {
-  const { subscribers } = scene
+async function compare(load: string, subscribers: number, rate: number): Promise<void> {
   await using stack = new AsyncDisposableStack()
+  const peers = ['nginx with nchan', 'better-sse'] as const
+  const servers = [await startDaybook(subscribers), await startNchan(subscribers), await startBetterSse()]
   const crowds: Crowd[] = []
-  const idle: Partial<Record<CandidateName, number>> = {}
-  const before = new Map<Candidate, number>()
-  for (const name of CANDIDATES) {
-    process.stderr.write(`streams: ${crowdOf(subscribers)} of ${name}\n`)
-    const candidate = await startCandidate(name, folder, subscribers)
-    if (candidate === null) continue
-    stack.use(candidate)
-    before.set(candidate, memoryOf(candidate.pid))
-    crowds.push(stack.use(await openCrowd(load, folder, candidate, subscribers)))
+  for (const server of servers) {
+    if (server === undefined) continue
+    stack.use(server)
+    crowds.push(stack.use(await openCrowd(load, server, subscribers)))
   }
-  const measured: Measured[] = []
-  if (scene.idles) {
-    await wait(IDLE_MS)
-    for (const [{ name, pid }, bytes] of before) idle[name] = (memoryOf(pid) - bytes) / subscribers / KIB
-    const name = `memory of an idle subscriber, ${thousands(subscribers)} of them, KiB`
-    measured.push({ name, digits: 1, of: idle, goals: [{ most: 24 }] })
-  }
-  // The flood comes first, so that the code is compiled before slow paces are measured.
-  if (scene.floods) {
-    const slices = await inTurn(crowds, flood)
-    const name = `deliveries a second, thousands, as fast as it goes: ${thousands(subscribers)} subscribers`
-    const of = medians(slices, ({ deliveries, ms, drainedMs }) => deliveries / (ms + drainedMs))
-    measured.push({ name, digits: 0, of, goals: [{ least: 15, to: 'nchan' }] })
-  }
-  for (const rate of scene.eventsPerSecond) {
-    const slices = await inTurn(crowds, (crowd) => crowd.pace(rate, sliceMs))
-    const of = (figure: (slice: Slice) => number): Figures => medians(slices, figure)
-    const crowd = `${crowdOf(subscribers)}, ${rate} events/s`
-    measured.push({
-      name: `CPU of a delivered event, µs: ${crowd}`,
-      digits: 2,
-      of: of(({ cpuSeconds, deliveries }) => (cpuSeconds / deliveries) * 1e6),
-      goals: scene.held ? CPU_GOALS : [],
-    })
-    const goals: readonly Goal[] = subscribers === 1_000 && rate === 300 ? [{ most: 0.2, to: 'nchan' }] : []
-    measured.push({
-      name: `publish to receive, p99, ms: ${crowd}`,
-      digits: 1,
-      of: of(({ p99 }) => p99),
-      goals,
-    })
-  }
-  return measured
+  // Slowly first, so that the code is compiled before requests come faster than cold code takes them.
+  for (const crowd of crowds) await crowd.cpuPerDelivery(rate / 6)
+  const costs = [...(await inTurns(rounds, crowds, (crowd) => crowd.cpuPerDelivery(rate)))]
+  const ours = costs.shift() ?? []
+  const what = `an event to one of ${subscribers.toLocaleString('en-US')} streams, ${rate} events a second`
+  report(
+    peers.map((peer, index): Measured => {
+      const theirs = servers[index + 1] === undefined ? undefined : costs.shift()
+      return { what, unit: 'CPU µs', peer, ours, theirs, better: 'less' }
+    }),
+  )
 }
 
-function crowdOf(subscribers: number): string {
-  return `${thousands(subscribers)} subscriber${subscribers === 1 ? '' : 's'}`
+/** Opens all subscribers. Resolves when each has the head of its answer. */
+async function openCrowd(load: string, candidate: Candidate, subscribers: number): Promise<Crowd> {
+  const { port, pid, subscribe, publishPort, publishHead, bodies } = candidate
+  const words = [port, subscribers, subscribe, publishPort, publishHead, join(folder, bodies)].map(String)
+  const child = spawn(load, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async (): Promise<string> => {
+    const { value, done } = await lines.next()
+    if (done === true) throw new Error('the subscribers ended')
+    return value
+  }
+  await next()
+  return {
+    async cpuPerDelivery(eventsPerSecond) {
+      const before = cpuMicroseconds(pid)
+      child.stdin.write(`${eventsPerSecond} ${TURN_MS}\n`)
+      const { deliveries, ...faults } = JSON.parse(await next())
+      if (Object.values(faults).some((count) => count !== 0)) throw new Error(JSON.stringify(faults))
+      return (cpuMicroseconds(pid) - before) / deliveries
+    },
+    [Symbol.asyncDispose]: () => stop(child),
+  }
 }
 
-function flood(crowd: Crowd): Promise<Slice> {
-  const { takes } = crowd.candidate
-  return crowd.flood(FLOOD_BATCH[takes], FLOOD_WINDOW[takes], FLOOD_MS)
+async function startDaybook(subscribers: number): Promise<Candidate> {
+  const service = await startService(join(folder, `data-${subscribers}`), ['--max-streams', `${subscribers}`])
+  const { door, token } = service.node
+  return {
+    ...service,
+    subscribe: getOf('/api/v1/stream?after=0'),
+    publishPort: Number(new URL(door).port),
+    publishHead: `POST /publish HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/x-ndjson\r\n`,
+    bodies: 'drafts',
+  }
 }
 
-type Slices = ReadonlyMap<CandidateName, readonly Slice[]>
+async function startBetterSse(): Promise<Candidate> {
+  return peerOf(await startServer(process.execPath, [join(HERE, 'stream-better-sse.ts')]))
+}
 
-/** Runs slices of all candidates in turn, in several rounds. The first round only warms up. */
-async function inTurn(crowds: readonly Crowd[], slice: (crowd: Crowd) => Promise<Slice>): Promise<Slices> {
-  const slices = new Map<CandidateName, Slice[]>(crowds.map(({ candidate }) => [candidate.name, []]))
-  for (let round = 0; round <= rounds; round++) {
-    for (const crowd of crowds) {
-      const taken = await slice(crowd)
-      if (round > 0) slices.get(crowd.candidate.name)?.push(taken)
+/** One worker, because one thread serves Daybook's streams. It keeps messages, so that no subscriber misses one. */
+async function startNchan(subscribers: number): Promise<Candidate | undefined> {
+  if (!existsSync(NCHAN)) return undefined
+  const port = await freePort()
+  const config = join(folder, `nginx-${subscribers}.conf`)
+  // Above the need, because nginx closes idle connections when less than a sixteenth is free.
+  const connections = 2 * subscribers + NGINX_CONNECTIONS
+  writeFileSync(
+    config,
+    `load_module ${NCHAN};
+daemon off; worker_processes 1; worker_rlimit_nofile ${connections}; pid nginx.pid; error_log stderr error;
+events { worker_connections ${connections}; }
+http {
+  access_log off; tcp_nodelay on; keepalive_requests 1000000000; keepalive_timeout 3600s;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  nchan_shared_memory_size 256M; nchan_message_buffer_length 20000; nchan_message_timeout 10m;
+  server {
+    listen 127.0.0.1:${port} backlog=2048;
+    location = /publish { nchan_publisher; nchan_channel_id bench; client_body_in_single_buffer on; }
+    location = /subscribe { nchan_subscriber eventsource; nchan_channel_id bench; nchan_subscriber_first_message newest; }
+  }
+}
+`,
+  )
+  const child = spawn('nginx', ['-p', folder, '-c', config, '-e', 'stderr'], { stdio: 'ignore' })
+  while (!(await isAnswered(port))) await sleep(100)
+  return peerOf({ port, pid: pidOf(child), [Symbol.asyncDispose]: () => stop(child) })
+}
+
+async function isAnswered(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => false,
+  )
+}
+
+function peerOf(server: Server): Candidate {
+  return {
+    ...server,
+    subscribe: getOf('/subscribe'),
+    publishPort: server.port,
+    publishHead: 'POST /publish HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\n',
+    bodies: 'lines',
+  }
+}
+
+function getOf(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`
+}
+
+/** Writes the bodies to publish: drafts of the simulator, and the lines that Daybook makes of them. */
+function writeBodies(): void {
+  const from = msOf(Date.UTC(2026, 9, 1))
+  const drafts: string[] = []
+  const lines: string[] = []
+  for (const line of bulkLines({ seed: 'stream', from, to: msOf(from + DAY_MS), count: EVENTS_MAX })) {
+    const { at, ...draft } = JSON.parse(line)
+    const { type, kind, contestId = null, kots = null, tx = null } = draft
+    const event: EventWire = {
+      seq: lines.length + 1,
+      type,
+      kind,
+      at,
+      atMs: Date.parse(at),
+      contestId,
+      kots,
+      tx,
     }
+    drafts.push(JSON.stringify(draft))
+    lines.push(JSON.stringify(event))
   }
-  return slices
-}
-
-function medians(slices: Slices, figure: (slice: Slice) => number): Figures {
-  return Object.fromEntries([...slices].map(([name, of]) => [name, share(of.map(figure), 0.5)]))
-}
-
-/** Limit of open files for this process and its children. */
-function filesMax(): number {
-  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? Infinity)
+  writeFileSync(join(folder, 'drafts'), `${drafts.join('\n')}\n`)
+  writeFileSync(join(folder, 'lines'), `${lines.join('\n')}\n`)
 }

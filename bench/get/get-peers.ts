@@ -1,35 +1,39 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import type { EventWire } from '../../src/protocol/event.ts'
 import { freePort } from '../../test/processes/free-ports.ts'
 import { startPostgres } from '../stage/postgres.ts'
+import { pidOf, type Server, startServer, stop } from '../stage/processes.ts'
+import type { Target } from './get-load.ts'
 
-/** An answer of Daybook: its own headers, and the body as text. */
+/** An answer of Daybook for a peer to serve: its headers, and the body as text. */
 export type Prepared = Readonly<{
   path: string
   headers: readonly (readonly [string, string])[]
   body: string
 }>
 
-/** A server in separate processes. Processor time is measured over `pids`. */
-export type Peer = AsyncDisposable & Readonly<{ name: string; port: number; pids: readonly number[] }>
-
 /** Headers that a server writes by itself, for the connection or the moment. */
 const OWN = new Set(['Date', 'Connection', 'Keep-Alive'])
 const WAIT_MS = 10_000
 
-/** Fetches an answer from Daybook, for the peers to serve. */
-export function prepare(port: number, path: string): Promise<Prepared> {
+/** Fetches the answers from Daybook, one after another: one address may have 256 connections at most. */
+async function prepare(port: number, targets: readonly Target[]): Promise<readonly Prepared[]> {
+  const prepared: Prepared[] = []
+  for (const { path } of targets) prepared.push(await fetchPrepared(port, path))
+  return prepared
+}
+
+function fetchPrepared(port: number, path: string): Promise<Prepared> {
   return new Promise((resolve, reject) => {
     request({ port, host: '127.0.0.1', path }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => void chunks.push(chunk))
-      response.on('error', reject)
       response.on('end', () => {
         const raw = response.rawHeaders
         const headers = raw.flatMap((name, at) =>
@@ -43,65 +47,65 @@ export function prepare(port: number, path: string): Promise<Prepared> {
   })
 }
 
-/** A server on node:http or Fastify that serves the prepared answers. */
-export async function nodePeer(kind: 'bare' | 'fastify', prepared: readonly Prepared[]): Promise<Peer> {
-  return node(kind, prepared, [])
+/** A server on node:http or Fastify that serves the answers of Daybook at a port. */
+export async function nodePeer(
+  kind: 'bare' | 'fastify',
+  port: number,
+  targets: readonly Target[],
+): Promise<Server> {
+  return startNodePeer(kind, await prepare(port, targets))
 }
 
-async function node(kind: string, prepared: readonly Prepared[], rest: readonly string[]): Promise<Peer> {
+async function startNodePeer(
+  kind: string,
+  prepared: readonly Prepared[],
+  ...rest: readonly string[]
+): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-peer-'))
   const file = join(directory, 'answers.json')
   writeFileSync(file, JSON.stringify(prepared))
-  const script = new URL('get-node.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, kind, file, ...rest], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const server = await startServer(process.execPath, [
+    join(import.meta.dirname, 'get-servers.ts'),
+    kind,
+    file,
+    ...rest,
+  ])
   rmSync(directory, { recursive: true })
-  return {
-    name: kind,
-    port: Number(line.toString()),
-    pids: [pidOf(child)],
-    [Symbol.asyncDispose]: () => end(child),
-  }
+  return server
 }
 
 /** nginx with one worker that serves the answers as files; undefined if not installed. */
-export async function nginxPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
-  if (!isInstalled('nginx')) return undefined
+export async function nginxPeer(ownPort: number, targets: readonly Target[]): Promise<Server | undefined> {
+  if (spawnSync('nginx', ['-V'], { stdio: 'ignore' }).error !== undefined) return undefined
+  const prepared = await prepare(ownPort, targets)
   const directory = mkdtempSync(join(tmpdir(), 'daybook-nginx-'))
-  const root = join(directory, 'root')
   for (const { path, body } of prepared) {
-    const file = join(root, fileOf(path))
+    // `/api/v1/events?after=7` is the file `/api/v1/events.after.7`.
+    const file = join(directory, 'root', path.replace('?after=', '.after.'))
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, body)
   }
   // The worker runs as another user than the master process, so it needs access.
   spawnSync('chmod', ['-R', 'a+rX', directory])
   const port = await freePort()
-  writeFileSync(join(directory, 'nginx.conf'), nginxSettings(directory, port, prepared[0]?.headers ?? []))
-  const child = spawn(
-    'nginx',
-    ['-p', directory, '-c', join(directory, 'nginx.conf'), '-e', join(directory, 'error.log')],
-    {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
-  )
-  await until(async () => (await prepare(port, prepared[0]?.path ?? '/')).body === prepared[0]?.body)
+  const settings = join(directory, 'nginx.conf')
+  writeFileSync(settings, nginxSettings(directory, port, prepared[0]?.headers ?? []))
+  const words = ['-p', directory, '-c', settings, '-e', join(directory, 'error.log')]
+  const child = spawn('nginx', words, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const [path = '', body] = [prepared[0]?.path, prepared[0]?.body]
+  for (const began = performance.now(); ; await sleep(50)) {
+    const found = await fetchPrepared(port, path).catch(() => undefined)
+    if (found?.body === body) break
+    if (performance.now() - began > WAIT_MS) throw new Error('nginx does not answer as it should')
+  }
   return {
-    name: 'nginx, files',
     port,
-    pids: [pidOf(child)],
+    pid: pidOf(child),
     async [Symbol.asyncDispose]() {
-      await end(child)
+      await stop(child)
       rmSync(directory, { recursive: true })
     },
   }
-}
-
-/** File of an address: `/api/v1/events?after=7` is `/api/v1/events.after.7`. */
-function fileOf(path: string): string {
-  return path.replace(/\?after=(\d+)$/, '.after.$1')
 }
 
 /** Settings that nginx's documentation recommends for files that do not change, with Daybook's headers. */
@@ -110,13 +114,16 @@ function nginxSettings(directory: string, port: number, headers: Prepared['heade
   const added = headers
     .filter(([name]) => !given.has(name))
     .map(([name, value]) => `add_header ${name} "${value.replaceAll('"', String.raw`\"`)}";`)
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (part) => `${part}_temp_path ${directory}/${part};`,
+  )
   return `worker_processes 1; daemon off; pid ${directory}/pid;
 events { worker_connections 512; }
 http {
   access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; server_tokens off;
   keepalive_requests 1000; open_file_cache max=4096; open_file_cache_valid 1h;
   default_type "application/json; charset=utf-8";
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((part) => `${part}_temp_path ${directory}/${part};`).join(' ')}
+  ${folders.join(' ')}
   server {
     listen 127.0.0.1:${port}; root ${directory}/root;
     ${added.join('\n    ')}
@@ -126,22 +133,21 @@ http {
 `
 }
 
-/**
- * Fastify that reads pages from PostgreSQL; both processes are measured. Undefined if PostgreSQL 15 is not installed.
- */
-export async function postgresPeer(prepared: readonly Prepared[]): Promise<Peer | undefined> {
+/** Fastify that reads pages from PostgreSQL; both are measured. Undefined if PostgreSQL is not installed. */
+export async function postgresPeer(ownPort: number, targets: readonly Target[]): Promise<Server | undefined> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-postgres-'))
   const server = await startPostgres(directory, ['shared_buffers=128MB'])
   if (server === undefined) {
     rmSync(directory, { recursive: true })
     return undefined
   }
+  const prepared = await prepare(ownPort, targets)
   await fill(server.client, prepared)
-  const app = await node('fastify-postgres', prepared.slice(0, 1), [server.host])
+  const app = await startNodePeer('fastify-postgres', prepared.slice(0, 1), server.host)
   return {
-    name: 'Fastify and PostgreSQL',
     port: app.port,
-    pids: [...app.pids, server.pid],
+    pid: app.pid,
+    also: server.pid,
     async [Symbol.asyncDispose]() {
       await app[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
@@ -163,35 +169,7 @@ async function fill(client: Client, prepared: readonly Prepared[]): Promise<void
       JSON.stringify(rows),
     ])
   }
-  // Adds an event after the last page, so that this page has a next one.
+  // An event after the last page, so that this page has a next one.
   await client.query(`INSERT INTO events VALUES (9007199254740991, 'end', 'end', 0)`)
   await client.query('VACUUM ANALYZE events')
-}
-
-function isInstalled(command: string): boolean {
-  return spawnSync(command, ['-V'], { stdio: 'ignore' }).error === undefined
-}
-
-/** Retries until it succeeds; throws the last error at the time limit. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + WAIT_MS
-  for (;;) {
-    try {
-      if (await holds()) return
-    } catch (error) {
-      if (performance.now() > endMs) throw error
-    }
-    if (performance.now() > endMs) throw new Error('a peer does not answer as it should')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-function pidOf({ pid }: ChildProcess): number {
-  if (pid === undefined) throw new Error('a peer did not start')
-  return pid
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  child.kill('SIGINT')
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }

@@ -5,7 +5,7 @@ import { busyness } from '../../sim/rhythm.ts'
 import { DAY_MS, formatAt, HOUR_MS, monthOf, type Ms, msOf, WEEK_MS } from '../../src/protocol/moment.ts'
 
 /** A draft without its ref and moment. */
-export type DraftBody = Omit<ImportDraft, 'ref' | 'at'>
+type DraftBody = Omit<ImportDraft, 'ref' | 'at'>
 
 /** A draft as JSON, and the moment at which it is published. */
 type TimedDraft = Readonly<{ ms: Ms; draft: DraftBody }>

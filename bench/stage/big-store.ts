@@ -20,24 +20,22 @@ const TABLES_DIGEST: string = hash('sha256', TABLES).slice(0, 8)
 /** Events between two writes to the store. */
 const KEEP_EVERY = 2_000
 
-/**
- * Data directory of a log of `count` events under `directory`; built if it does not exist. `report` gets the number of
- * events so far.
- */
-export function bigStore(directory: string, count: number, report: (events: number) => void): string {
+/** Data directory of a log of `count` events under `directory`; built if it does not exist. */
+export function bigStore(directory: string, count: number): string {
   const data = join(directory, `events-${count}-v${DRAFTS_VERSION}-${TABLES_DIGEST}`)
   if (existsSync(storePath(data))) return data
   const building = `${data}.building`
   rmSync(building, { recursive: true, force: true })
   mkdirSync(building, { recursive: true })
-  build(storePath(building), count, report)
+  build(storePath(building), count)
   // A service looks for the key beside its data directory.
   writeFileSync(`${data}.key`, TEST_KEY.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   renameSync(building, data)
   return data
 }
 
-function build(path: string, count: number, report: (events: number) => void): void {
+function build(path: string, count: number): void {
+  process.stderr.write(`building a log of ${count} events\n`)
   createStore(path, { origin: 'localhost/bench', chain: 'solana', simulated: true })
   const db = openForBulk(path)
   const appender = openAppender(db, testSigner(db))
@@ -49,9 +47,7 @@ function build(path: string, count: number, report: (events: number) => void): v
     const parsed = parseDraft({ ref, ...draft }, { chain: 'solana', mode: 'publish' })
     if (!parsed.ok) throw new Error(`draft ${seq}, ${parsed.field}: ${parsed.reason}`)
     appender.append(parsed.draft, { ref, digest: draftDigest(parsed.draft) }, ms)
-    if (seq % KEEP_EVERY !== 0) continue
-    appender.keep()
-    report(seq)
+    if (seq % KEEP_EVERY === 0) appender.keep()
   }
   appender.keep()
   appender.commit()

@@ -1,9 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { hasPostgres, startPostgresServer } from '../../test/outbox/postgres-server.ts'
-
-/** Milliseconds of Linux's tick for processor time. */
-const TICK_MS = 10
 
 /** A server on a Unix socket, with one connection. */
 type MeasuredPostgres = AsyncDisposable &
@@ -13,8 +9,8 @@ type MeasuredPostgres = AsyncDisposable &
     host: string
     /** Process id of the server, which starts one process per connection. */
     pid: number
-    /** Processor time of the process that serves the connection, in ms. */
-    cpuMs(): number
+    /** Process id of the process that serves the connection. */
+    backend: number
   }>
 
 /**
@@ -32,15 +28,11 @@ export async function startPostgres(
   client.on('error', () => undefined)
   await client.connect()
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  const backend = Number(rows[0]?.pid)
   return {
     client,
     host: server.host,
     pid: server.pid(),
-    cpuMs() {
-      const fields = readFileSync(`/proc/${backend}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-      return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-    },
+    backend: Number(rows[0]?.pid),
     async [Symbol.asyncDispose]() {
       await client.end()
       await server[Symbol.asyncDispose]()

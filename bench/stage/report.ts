@@ -1,63 +1,106 @@
-import { cpus, loadavg, totalmem } from 'node:os'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** Settings from a bench's command line. */
-export type BenchSettings = Readonly<{
-  /** Directory of big stores, kept between runs. */
+/** Settings of a bench, which `bench/run.ts` passes on. */
+type BenchSettings = Readonly<{
+  /** Directory of the large logs, kept between runs. */
   store: string
-  /** Events of the large store. */
+  /** Events of the large log. */
   events: number
-  runs: number
+  /** Rounds in which the candidates take turns. */
+  rounds: number
+  full: boolean
 }>
 
-/** Parses the flags of a bench. The default is the quick run. */
-export function benchSettings(directory: string): BenchSettings {
+/** A measured promise: a figure of Daybook beside that of a peer. `undefined` is a peer that is not installed. */
+export type Measured = Readonly<{
+  what: string
+  unit: string
+  peer: string
+  /** Figures of each round. Those of one round are of the same minute. */
+  ours: readonly number[]
+  theirs: readonly number[] | undefined
+  better: 'less' | 'more'
+}>
+
+/** Parses the options of a bench. */
+export function benchSettings(): BenchSettings {
   const { values } = parseArgs({
     options: {
-      store: { type: 'string', default: directory },
-      events: { type: 'string', default: String(QUICK_EVENTS) },
-      runs: { type: 'string', default: '40' },
+      store: { type: 'string', default: join(tmpdir(), 'daybook-bench') },
+      events: { type: 'string' },
+      full: { type: 'boolean', default: false },
     },
   })
-  return { store: values.store, events: Number(values.events), runs: Number(values.runs) }
+  const { store, full } = values
+  return {
+    store,
+    full,
+    events: Number(values.events ?? (full ? 5_000_000 : 1_000_000)),
+    rounds: full ? 9 : 5,
+  }
 }
 
-export const QUICK_EVENTS = 1_000_000
-export const FULL_EVENTS = 5_000_000
-/** Events of the small store, with which the large one is compared. */
-export const SMALL_EVENTS = 100_000
+/** Prints a row of the table for each promise: medians of the figures, and the median of the rounds' ratios. */
+export function report(rows: readonly Measured[]): void {
+  for (const { what, unit, peer, ours, theirs, better } of rows) {
+    const cells =
+      theirs === undefined
+        ? ['not installed', '']
+        : [
+            figure(median(theirs)),
+            figure(median(ours.map((one, round) => one / (theirs[round] ?? Number.NaN)))),
+          ]
+    process.stdout.write(`| ${[what, unit, figure(median(ours)), peer, ...cells, better].join(' | ')} |\n`)
+  }
+}
+
+/** The heading of the table that the rows of `report` make. */
+export const HEADING = `| What | Unit | Daybook | Peer | Peer's | Ratio | Better |
+|---|---|---:|---|---:|---:|---|
+`
 
 /** A Markdown table that is also legible as text: the first column to the left, numbers to the right. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
   )
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
+  const padded = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
+  const line = (cells: readonly string[]): string => `| ${cells.map(padded).join(' | ')} |`
   const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
   return [line(header), line(rule), ...rows.map(line)].join('\n')
 }
 
-/** Milliseconds with about three significant digits. */
-export function ms(value: number): string {
-  return value.toFixed(value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0)
+/** The sample at a quantile from 0 to 1. */
+export function quantile(samples: readonly number[], part: number): number {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-export function thousands(value: number): string {
-  return value.toLocaleString('en-US')
+export function median(samples: readonly number[]): number {
+  return quantile(samples, 0.5)
 }
 
-/** The machine and the versions of a result. */
-export function machine(sqliteVersion: string): string {
-  const models = cpus()
-  const memory = Math.round(totalmem() / 2 ** 30)
-  return `${models.length} × ${models[0]?.model ?? 'unknown'}, ${memory} GiB; Node ${process.versions.node}, SQLite ${sqliteVersion}; load ${(loadavg()[0] ?? 0).toFixed(1)} at the beginning`
+/** A number with about three significant digits. */
+function figure(value: number): string {
+  if (value >= 1_000) return Math.round(value).toLocaleString('en-US')
+  return value >= 0.1 ? value.toFixed(value < 10 ? 2 : 1) : value.toPrecision(2)
 }
 
-/** Reports the progress of building a store on standard error. */
-export function sayBuilding(count: number): (events: number) => void {
-  return (events) => {
-    if (events % 500_000 === 0)
-      process.stderr.write(`building: ${thousands(events)} of ${thousands(count)}\n`)
+/** Calls a function of each candidate in turns, and returns its figures. The first round, of which none count, warms up. */
+export async function inTurns<T>(
+  rounds: number,
+  candidates: readonly T[],
+  measure: (candidate: T) => Promise<number> | number,
+): Promise<readonly (readonly number[])[]> {
+  const figures = candidates.map((): number[] => [])
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, candidate] of candidates.entries()) {
+      const measured = await measure(candidate)
+      if (round > 0) figures[index]?.push(measured)
+    }
   }
+  return figures
 }

@@ -1,17 +1,12 @@
 /*
- * The subscribers and the publisher of the stream bench, in one process with one clock. It is faster than every
- * candidate. Each subscriber checks that it sees every seq once and in order. Latency counts from the planned moment
- * of the event. Linux only.
+ * The subscribers and the publisher of the stream bench, in one process that is faster than every candidate. Each
+ * subscriber checks that it sees every seq once and in order. Linux only.
  *
- *   stream-load PORTS SUBSCRIBERS REQUEST PUBLISH_PORT PUBLISH_HEAD BODIES HEAD
+ *   stream-load PORT SUBSCRIBERS REQUEST PUBLISH_PORT PUBLISH_HEAD BODIES
  *
- * PORTS are one or more ports with commas, among which the subscribers are divided. REQUEST is a whole request,
- * PUBLISH_HEAD a head without its length and last line. BODIES is a file of lines; the first becomes the event with
- * seq HEAD + 1. Prints `ready`, then runs one command of its input at a time, and prints a line
- * of JSON for each:
- *
- *   pace EVENTS_PER_SECOND MILLISECONDS         one event at a time, on a schedule
- *   flood BATCH WINDOW MILLISECONDS             as fast as possible with at most WINDOW undelivered events
+ * REQUEST is a whole request, PUBLISH_HEAD a head without its length and last line. BODIES is a file of lines, of which each
+ * becomes an event. Prints `ready`, and for each line `EVENTS_PER_SECOND MILLISECONDS` of its input a line of JSON, after it
+ * has published one event at a time on that schedule.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -27,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PORTS_MAX = 16, READ_BYTES = 1 << 18, CARRY = 48, SOCKETS_OF_ADDRESS = 10, OPENING_MAX = 100, BUCKET_NS = 10000, BUCKETS = 1 << 22 };
+enum { READ_BYTES = 1 << 18, CARRY = 48, SOCKETS_OF_ADDRESS = 10, OPENING_MAX = 100 };
 /* Time limit for the delivery of a slice's events. */
 static const int64_t DRAIN_NS = 20LL * 1000000000;
 
@@ -39,8 +34,6 @@ static char scratch[CARRY + READ_BYTES];
 
 static char **bodies;
 static int bodies_count;
-static int64_t *published_at;
-static int64_t head;      /* seq before the first body */
 static int64_t published; /* bodies written to the publisher's socket */
 
 static int publisher, publish_port;
@@ -52,7 +45,6 @@ static int answer_carried;
 static int64_t unanswered;
 
 static int64_t deliveries, lost, repeated, closed, refused;
-static uint32_t *latencies;
 
 static void die(const char *what) { perror(what); exit(1); }
 
@@ -82,14 +74,12 @@ static void watch(int fd, uint32_t events, int index, int change) {
 }
 
 /* An event's line begins with its seq and its type. Other lines with a seq are no events. */
-static void take_event(struct subscriber *who, int64_t seq, int64_t at) {
+static void take_event(struct subscriber *who, int64_t seq) {
   if (seq < who->next) { repeated++; return; }
   if (seq > who->next) lost += seq - who->next;
   who->next = seq + 1;
   deliveries++;
-  if (seq > published) { repeated++; return; }
-  int64_t bucket = (at - published_at[seq]) / BUCKET_NS;
-  latencies[bucket < 0 ? 0 : bucket >= BUCKETS ? BUCKETS - 1 : bucket]++;
+  if (seq > published) repeated++;
 }
 
 /* A line has one opening brace only, so memchr skips most bytes fast. */
@@ -108,7 +98,6 @@ static void read_subscriber(struct subscriber *who) {
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0 && !who->open) { fprintf(stderr, "a subscriber was closed before its answer\n"); exit(1); }
   if (got <= 0) { closed++; close(who->fd); who->fd = -1; return; }
-  int64_t at = now_ns();
   char *end = scratch + who->carried + got, *rest = scratch;
   if (!who->open) {
     char *body = memmem(scratch, (size_t)(end - scratch), "\r\n\r\n", 4);
@@ -122,7 +111,7 @@ static void read_subscriber(struct subscriber *who) {
     int64_t seq = 0;
     while (digit < end && *digit >= '0' && *digit <= '9') seq = seq * 10 + (*digit++ - '0');
     if (end - digit < 3) { rest = found; break; }
-    if (digit[2] == 't') take_event(who, seq - head, at);
+    if (digit[2] == 't') take_event(who, seq);
     rest = digit;
   }
   long keep = end - rest;
@@ -159,25 +148,18 @@ static void read_publisher(void) {
   memcpy(answer_carry, end - answer_carried, (size_t)answer_carried);
 }
 
-/* Publishes the next bodies in one request, as lines. */
-static int publish(int batch, int64_t due) {
-  if (published + batch > bodies_count) return 0;
-  size_t length = 0;
-  for (int i = 0; i < batch; i++) length += strlen(bodies[published + i]) + (i > 0);
-  size_t room = pending_size + length + strlen(publish_head) + 64;
+/* Publishes the next body. */
+static int publish(void) {
+  if (published == bodies_count) return 0;
+  const char *body = bodies[published];
+  size_t room = pending_size + strlen(body) + strlen(publish_head) + 64;
   if (room > pending_room) {
     pending_room = room * 2;
     pending = realloc(pending, pending_room);
     if (pending == NULL) die("realloc");
   }
-  pending_size += (size_t)sprintf(pending + pending_size, "%sContent-Length: %zu\r\n\r\n", publish_head, length);
-  for (int i = 0; i < batch; i++) {
-    if (i > 0) pending[pending_size++] = '\n';
-    size_t line = strlen(bodies[published]);
-    memcpy(pending + pending_size, bodies[published], line);
-    pending_size += line;
-    published_at[++published] = due;
-  }
+  pending_size += (size_t)sprintf(pending + pending_size, "%sContent-Length: %zu\r\n\r\n%s", publish_head, strlen(body), body);
+  published++;
   unanswered++;
   flush_publisher();
   return 1;
@@ -216,44 +198,26 @@ static void poll_once(int timeout_ms) {
   }
 }
 
-static double percentile_ms(double part) {
-  int64_t all = 0, seen = 0;
-  for (int i = 0; i < BUCKETS; i++) all += latencies[i];
-  for (int i = 0; i < BUCKETS; i++) if ((seen += latencies[i]) >= all * part && all > 0) return (i + 1) * (BUCKET_NS / 1e6);
-  return 0;
-}
-
 static void run(const char *command) {
   double rate = 0;
-  int batch = 1, window = 0, ms = 0;
-  int is_pace = sscanf(command, "pace %lf %d", &rate, &ms) == 2;
-  if (!is_pace && sscanf(command, "flood %d %d %d", &batch, &window, &ms) != 3) { fprintf(stderr, "unknown: %s", command); exit(1); }
+  int ms = 0;
+  if (sscanf(command, "%lf %d", &rate, &ms) != 2) { fprintf(stderr, "unknown: %s", command); exit(1); }
   open_publisher();
   int64_t before = deliveries, first = published;
-  memset(latencies, 0, sizeof(uint32_t) * BUCKETS);
   int64_t began = now_ns(), until = began + ms * 1000000LL, at = began;
   for (; at < until; at = now_ns()) {
-    if (is_pace) {
-      int64_t due = began + (int64_t)((double)(published - first) * 1e9 / rate);
-      if (due <= at) { if (!publish(1, due)) break; continue; }
-      set_timer(due < until ? due : until);
-    } else {
-      if (pending_size == 0 && (published - first) - (deliveries - before) / count + batch <= window) {
-        if (!publish(batch, at)) break;
-        continue;
-      }
-      set_timer(until);
-    }
+    int64_t due = began + (int64_t)((double)(published - first) * 1e9 / rate);
+    if (due <= at) { if (!publish()) break; continue; }
+    set_timer(due < until ? due : until);
     poll_once(-1);
   }
-  int64_t ended = now_ns(), last = ended + DRAIN_NS;
+  int64_t last = now_ns() + DRAIN_NS;
   while ((unanswered > 0 || !all_delivered()) && now_ns() < last) poll_once(100);
   close(publisher);
   int64_t missing = 0;
   for (int i = 0; i < count; i++) if (subscribers[i].fd >= 0 && subscribers[i].next <= published) missing += published + 1 - subscribers[i].next;
-  printf("{\"published\":%ld,\"deliveries\":%ld,\"ms\":%.1f,\"drainedMs\":%.1f,\"p50\":%.2f,\"p99\":%.2f,\"lost\":%ld,\"repeated\":%ld,\"closed\":%ld,\"refused\":%ld}\n",
-    (long)(published - first), (long)(deliveries - before), (ended - began) / 1e6, (now_ns() - ended) / 1e6,
-    percentile_ms(0.5), percentile_ms(0.99), (long)(lost + missing), (long)repeated, (long)closed, (long)refused);
+  printf("{\"deliveries\":%ld,\"lost\":%ld,\"repeated\":%ld,\"closed\":%ld,\"refused\":%ld}\n",
+    (long)(deliveries - before), (long)(lost + missing), (long)repeated, (long)closed, (long)refused);
   fflush(stdout);
 }
 
@@ -269,27 +233,22 @@ static void read_bodies(const char *path) {
     bodies[bodies_count++] = strdup(line);
   }
   fclose(file);
-  published_at = calloc((size_t)bodies_count + 1, sizeof(int64_t));
 }
 
 int main(int argc, char **argv) {
-  if (argc != 8) return 2;
-  int ports[PORTS_MAX], ports_count = 0;
-  for (char *port = strtok(argv[1], ","); port != NULL && ports_count < PORTS_MAX; port = strtok(NULL, ",")) ports[ports_count++] = atoi(port);
-  if (ports_count == 0) return 2;
+  if (argc != 7) return 2;
+  int port = atoi(argv[1]);
   count = atoi(argv[2]);
   publish_port = atoi(argv[4]);
   publish_head = argv[5];
   read_bodies(argv[6]);
-  head = atoll(argv[7]);
   subscribers = calloc((size_t)count, sizeof *subscribers);
-  latencies = calloc(BUCKETS, sizeof(uint32_t));
   polling = epoll_create1(0);
   timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
   watch(timer, EPOLLIN, count + 1, EPOLL_CTL_ADD);
   for (int i = 0; i < count; i++) {
     struct subscriber *who = &subscribers[i];
-    who->fd = connect_from(i, ports[i % ports_count]);
+    who->fd = connect_from(i, port);
     who->next = 1;
     if (write(who->fd, argv[3], strlen(argv[3])) < 0) die("request");
     fcntl(who->fd, F_SETFL, O_NONBLOCK);

@@ -132,29 +132,26 @@ suite('the decisions', () => {
 })
 
 suite('the dependencies', () => {
-  // The second folder is that of Lighthouse, which is installed on demand.
-  for (const folder of ['', 'bench/look/lighthouse/']) {
-    test(`have exact versions, in ${folder}package.json and in the lockfile`, () => {
-      const locked = JSON.parse(textOf(`${folder}package-lock.json`)) as {
-        packages: Record<
-          string,
-          { version?: string; integrity?: string; optional?: boolean; hasInstallScript?: boolean }
-        >
-      }
-      for (const [name, version] of dependenciesOf(JSON.parse(textOf(`${folder}package.json`)) as Manifest)) {
-        assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name)
-        const found = locked.packages[`node_modules/${name}`]
-        assert.equal(found?.version, version, name)
-      }
-      for (const [path, { integrity, optional, hasInstallScript }] of Object.entries(locked.packages)) {
-        if (path === '') continue
-        // The lockfile also lists packages for other platforms. npm requires the entries, but does not install them.
-        const isOfAnotherPlatform = optional === true && !existsSync(join(ROOT, folder, path))
-        assert.ok(integrity !== undefined || isOfAnotherPlatform, `${path} has an integrity`)
-        assert.notEqual(hasInstallScript, true, `${path} runs nothing when it is installed`)
-      }
-    })
-  }
+  test('have exact versions, in package.json and in the lockfile', () => {
+    const locked = JSON.parse(textOf('package-lock.json')) as {
+      packages: Record<
+        string,
+        { version?: string; integrity?: string; optional?: boolean; hasInstallScript?: boolean }
+      >
+    }
+    for (const [name, version] of dependencies) {
+      assert.match(version, /^\d+\.\d+\.\d+(?:-[\w.]+)?$/, name)
+      const found = locked.packages[`node_modules/${name}`]
+      assert.equal(found?.version, version, name)
+    }
+    for (const [path, { integrity, optional, hasInstallScript }] of Object.entries(locked.packages)) {
+      if (path === '') continue
+      // The lockfile also lists packages for other platforms. npm requires the entries, but does not install them.
+      const isOfAnotherPlatform = optional === true && !existsSync(join(ROOT, path))
+      assert.ok(integrity !== undefined || isOfAnotherPlatform, `${path} has an integrity`)
+      assert.notEqual(hasInstallScript, true, `${path} runs nothing when it is installed`)
+    }
+  })
 
   test('are used', () => {
     const sources = [...PRODUCT_SOURCES, ...filesBelow('test'), ...filesBelow('bench')]
@@ -225,9 +222,8 @@ test('no file of the project names an absolute path of a machine', () => {
   )
 })
 
-test('the lockfiles name no registry but the public one', () => {
-  const locks = ['package-lock.json', 'bench/look/lighthouse/package-lock.json'].map(textOf).join('\n')
-  const hosts = new Set(locks.match(/(?<="resolved": "https?:\/\/)[^/"]+/g) ?? [])
+test('the lockfile names no registry but the public one', () => {
+  const hosts = new Set(textOf('package-lock.json').match(/(?<="resolved": "https?:\/\/)[^/"]+/g) ?? [])
   hosts.delete('registry.npmjs.org')
   assert.deepEqual([...hosts], [])
 })

@@ -30,8 +30,6 @@ const KEPT: Readonly<Record<string, string>> = {
   startService: 'starts the whole',
   ModelService: 'the whole, as the model runs it',
   openModelService: 'the whole, as the model runs it',
-  BenchService: 'the whole, as the benchmarks run it',
-  startBenchService: 'the whole, as the benchmarks run it',
   NodeProcess: 'a process of the system',
   service: 'a file of the whole that runs',
   'service-metrics': 'a file of the whole that runs',

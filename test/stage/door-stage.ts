@@ -29,7 +29,7 @@ const START_MS = Date.UTC(2026, 9, 1)
 
 /** A response of the door. `json` is empty when the body is no JSON. */
 type DoorResponse = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
-export type Body = Readonly<{
+type Body = Readonly<{
   drafts?: readonly Readonly<{ ref: string; status: string; seq: number }>[]
   code?: string
   detail?: string

@@ -49,7 +49,7 @@ type EndpointRow = Readonly<{
   /** Allowance that a request counts against; `api` if absent. */
   allowance?: 'api' | 'tiles'
   /**
-   * Thread that makes the answer. `brief`: the serving thread, in less than 5 ms (`bench/fairness.ts` holds them to it). `long`:
+   * Thread that makes the answer. `brief`: the serving thread, in less than 5 ms. `long`:
    * an answer thread. `streaming`: the route writes the answer itself.
    */
   work: 'brief' | 'long' | 'streaming'

@@ -1,30 +1,32 @@
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
 import Fastify from 'fastify'
 import { Pool } from 'pg'
 import type { Prepared } from './get-peers.ts'
 
-// Peers that run on Node, in their own process. Arguments: `bare`, `fastify` or `fastify-postgres`, the file of
-// prepared answers, and the directory of PostgreSQL's socket. Prints the port.
+// Peers that run on Node, each in its own process. Arguments: `bare`, `fastify` or `fastify-postgres`, the file of prepared
+// answers, and the directory of PostgreSQL's socket. Says on which port it listens.
 
 const [kind = '', file = '', socketDirectory = ''] = process.argv.slice(2)
 const prepared: readonly Prepared[] = JSON.parse(readFileSync(file, 'utf8'))
+/** Headers of a route, without those that belong to a single answer. */
+const headers = Object.fromEntries((prepared[0]?.headers ?? []).filter(([name]) => name !== 'Content-Length'))
 
+const text = { type: ['string', 'null'] } as const
+const integer = { type: 'integer' } as const
 const event = {
   type: 'object',
   properties: {
-    seq: { type: 'integer' },
-    type: { type: 'string' },
-    kind: { type: 'string' },
-    at: { type: 'string' },
-    atMs: { type: 'integer' },
+    seq: integer,
+    type: text,
+    kind: text,
+    at: text,
+    atMs: integer,
     contestId: { type: ['integer', 'null'] },
-    kots: { type: ['string', 'null'] },
-    tx: { type: ['string', 'null'] },
+    kots: text,
+    tx: text,
   },
 } as const
-
 const page = {
   type: 'object',
   properties: {
@@ -32,59 +34,54 @@ const page = {
     page: {
       type: 'object',
       properties: {
-        after: { type: 'integer' },
-        limit: { type: 'integer' },
-        count: { type: 'integer' },
-        scannedTo: { type: 'integer' },
+        after: integer,
+        limit: integer,
+        count: integer,
+        scannedTo: integer,
         hasMore: { type: 'boolean' },
-        next: { type: ['string', 'null'] },
+        next: text,
       },
     },
   },
 } as const
 
 /** Looks up bytes and headers and writes them: the least that node:http can do. */
-function bare(): void {
+async function bare(): Promise<void> {
   const answers = new Map(
-    prepared.map(({ path, headers, body }) => [path, { headers: headers.flat(), body: Buffer.from(body) }]),
+    prepared.map((one) => [one.path, { headers: one.headers.flat(), body: Buffer.from(one.body) }]),
   )
   const server = createServer((request, response) => {
     const answer = answers.get(request.url ?? '')
-    if (answer === undefined) {
-      response.writeHead(404).end()
-      return
-    }
-    response.writeHead(200, answer.headers)
-    response.end(answer.body)
+    if (answer === undefined) response.writeHead(404).end()
+    else response.writeHead(200, answer.headers).end(answer.body)
   })
   server.listen(0, '127.0.0.1', () => {
-    process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('a listening server has a port')
+    process.stdout.write(`http://127.0.0.1:${address.port}\n`)
   })
 }
 
-/** Route as in the framework's documentation: schemas, an object in memory, and headers of the route. */
+/** Route as in Fastify's documentation: schemas, an object in memory, and headers of the route. */
 async function fastify(): Promise<void> {
   const app = Fastify({ logger: false })
   const events = new Map(
     prepared.map(({ body }) => JSON.parse(body) as { seq: number }).map((one) => [one.seq, one]),
   )
-  const headers = headersOf()
+  const params = { type: 'object', properties: { seq: { type: 'integer', minimum: 1 } } }
   app.get<{ Params: { seq: number } }>(
     '/api/v1/events/:seq',
-    {
-      schema: {
-        params: { type: 'object', properties: { seq: { type: 'integer', minimum: 1 } } },
-        response: { 200: event },
-      },
-    },
+    { schema: { params, response: { 200: event } } },
     async (request, reply) => {
       const found = events.get(request.params.seq)
-      if (found === undefined) return reply.code(404).send()
-      reply.headers(headers)
-      return found
+      return found === undefined ? reply.code(404).send() : reply.headers(headers).send(found)
     },
   )
-  await listen(app)
+  process.stdout.write(`${await app.listen({ port: 0, host: '127.0.0.1' })}\n`)
+}
+
+type Row = Readonly<Record<'seq' | 'at_ms' | 'type' | 'kind' | 'kots' | 'tx', string>> & {
+  contest_id: string | null
 }
 
 /** Fastify with a database: reads the rows of a page and writes them through a schema. */
@@ -93,24 +90,16 @@ async function fastifyPostgres(): Promise<void> {
   const pool = new Pool({ host: socketDirectory, database: 'postgres', user: 'tester', max: 4 })
   // The next question tells of a lost connection.
   pool.on('error', () => undefined)
-  const headers = headersOf()
-  type Row = Readonly<Record<'seq' | 'at_ms' | 'type' | 'kind' | 'kots' | 'tx', string>> & {
-    contest_id: string | null
+  const querystring = {
+    type: 'object',
+    properties: {
+      after: { type: 'integer', minimum: 0, default: 0 },
+      limit: { type: 'integer', minimum: 1, maximum: 10_000, default: 1_000 },
+    },
   }
   app.get<{ Querystring: { after: number; limit: number } }>(
     '/api/v1/events',
-    {
-      schema: {
-        querystring: {
-          type: 'object',
-          properties: {
-            after: { type: 'integer', minimum: 0, default: 0 },
-            limit: { type: 'integer', minimum: 1, maximum: 10_000, default: 1_000 },
-          },
-        },
-        response: { 200: page },
-      },
-    },
+    { schema: { querystring, response: { 200: page } } },
     async (request, reply) => {
       const { after, limit } = request.query
       // The name lets the server keep the plan.
@@ -145,19 +134,9 @@ async function fastifyPostgres(): Promise<void> {
       }
     },
   )
-  await listen(app)
+  process.stdout.write(`${await app.listen({ port: 0, host: '127.0.0.1' })}\n`)
 }
 
-/** Headers of a route, without those that belong to a single answer. */
-function headersOf(): Record<string, string> {
-  return Object.fromEntries((prepared[0]?.headers ?? []).filter(([name]) => name !== 'Content-Length'))
-}
-
-async function listen(app: ReturnType<typeof Fastify>): Promise<void> {
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  process.stdout.write(`${(app.server.address() as AddressInfo).port}\n`)
-}
-
-if (kind === 'bare') bare()
+if (kind === 'bare') await bare()
 else if (kind === 'fastify') await fastify()
 else await fastifyPostgres()
