@@ -1,12 +1,15 @@
 import type { EventWire } from '../protocol/event.ts'
 import { type Ask, type AskSettings, openAsk } from './ask.ts'
 import { type FollowAsked, followOf } from './follow.ts'
-import { type Methods, methodsOf } from './methods.ts'
 import { type MonthAsked, readMonth } from './months.ts'
 import { type EventsAsked, pagesOf } from './event-pages.ts'
 import { type Batches, type StreamAsked, streamOf } from './stream.ts'
 import type { DetailedEvent, DetailsByEvent, WithDetails } from './event-details.ts'
 import { type Surroundings, SURROUNDINGS } from './surroundings.ts'
+import { keysOf } from '../protocol/brand.ts'
+import type { Answers, RawEndpoint } from '../protocol/endpoints/endpoints.ts'
+import { ENDPOINT_PATHS, type EndpointId, type PathPart } from '../protocol/paths.ts'
+import { endpointPath, type QueryOf, type QueryValues } from './endpoint-query.ts'
 
 /** Events to loop over one by one; `batches` yields events that arrived together, for bulk writes. */
 export type Events<One = EventWire> = AsyncIterable<One> & Readonly<{ batches: () => Batches<One> }>
@@ -82,4 +85,31 @@ export function eventsOf<One>(batches: () => Batches<One>): Events<One> {
       for await (const events of batches()) yield* events
     },
   }
+}
+
+/** Endpoints with a method. Files and the stream have functions of their own. */
+type AskedEndpoint = Exclude<EndpointId, RawEndpoint>
+/** Value of the variable part of an endpoint's path. */
+type PathValue<One extends AskedEndpoint> = PathPart<One> extends 'type' ? string : number
+type MethodQuery<One extends AskedEndpoint> = Omit<QueryOf<One>, 'format'> &
+  Readonly<{ signal?: AbortSignal | undefined }>
+type AnyAsked = Omit<QueryValues, 'signal'> & Readonly<{ signal?: AbortSignal | undefined }>
+
+/** One method for each endpoint. It takes the variable part of the path, if there is one, then the parameters. */
+type Methods = Readonly<{
+  [One in AskedEndpoint]: [PathPart<One>] extends [never]
+    ? (asked?: MethodQuery<One>) => Promise<Answers[One]>
+    : (value: PathValue<One>, asked?: MethodQuery<One>) => Promise<Answers[One]>
+}>
+
+/** Makes the methods from the table of endpoints. Answers are parsed, and their form is not checked. */
+function methodsOf({ get }: Pick<Ask, 'get'>): Methods {
+  const method = (id: EndpointId) => async (first?: string | number | AnyAsked, second?: AnyAsked) => {
+    const [value, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]
+    const { signal, ...query } = asked
+    const answer = await get(endpointPath(id, value, query), { signal })
+    const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '')
+    return isJson ? answer.json() : answer.text()
+  }
+  return Object.fromEntries(keysOf(ENDPOINT_PATHS).map((id): readonly unknown[] => [id, method(id)]))
 }

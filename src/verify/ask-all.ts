@@ -6,11 +6,10 @@ import { askedAgain } from './reading/node-lag.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Primitives } from './reading/primitives.ts'
 import { askSamples, noSamples, type Samples } from './samples.ts'
-import { askCheckpoint, checkpointOfMonths, type ServedCheckpoint } from './served-checkpoint.ts'
 import type { Source } from './reading/source.ts'
-import type { Trust } from './trust.ts'
+import { askCheckpoint, checkpointOfMonths, type ServedCheckpoint, type Trust } from './trust.ts'
 import { parseUtf8 } from '../tlog/text.ts'
-import { askWitnesses, type CollectedWitnesses, type WitnessQuestions } from './ask-witnesses.ts'
+import { askWitnesses, type CollectedWitnesses, type WitnessQuestions } from './witnesses.ts'
 
 /** Answers that are fetched before the log is read, so that one pass through the log checks all of them. */
 export type CollectedAnswers = Readonly<{

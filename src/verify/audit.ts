@@ -8,19 +8,22 @@ import {
   type CollectedAnswers,
   sizesOf,
 } from './ask-all.ts'
-import { judgeWitnesses, type Vouched } from './judge-witnesses.ts'
 import type { Entry } from '../protocol/event.ts'
 import type { Source } from './reading/source.ts'
 import { checkPart, type LogPart, provedEntry, receiptNote } from './parts.ts'
 import { AUDIT_CHECKS, type Check, type Checklist, type CheckName, openChecklist } from './questions/check.ts'
 import { findingOf } from './reading/finding.ts'
 import { type ReadLog, readLog } from './read-log.ts'
-import { type Evidence, type OpenedSaved, openSaved, type SavedNote } from './saved-checkpoint.ts'
-import { askCheckpoint, askTrust, type OwnKeys } from './served-checkpoint.ts'
-import { openSignedTree, type SignedTree } from './signed-tree.ts'
-import type { Trust } from './trust.ts'
 import {
   type ComparedRoots,
+  type Evidence,
+  type OpenedSaved,
+  openSaved,
+  type SavedNote,
+} from './saved-checkpoint.ts'
+import { openSignedTree, type SignedTree } from './signed-tree.ts'
+import { askCheckpoint, askTrust, type OwnKeys, type Trust } from './trust.ts'
+import {
   judgeArchive,
   judgeFigures,
   judgeHistory,
@@ -28,6 +31,7 @@ import {
   judgeSamples,
   judgeSignature,
 } from './verdicts.ts'
+import { judgeWitnesses, type Vouched } from './witnesses.ts'
 
 /**
  * Settings of an audit. `chance` returns numbers from 0 inclusive to 1 exclusive, and selects moments and pages to

@@ -14,15 +14,14 @@ import type { Checklist } from './questions/check.ts'
 import { findingOf, WrongError } from './reading/finding.ts'
 import { isJsonObject, jsonInteger, objectsOf, readObject } from './reading/json-values.ts'
 import { parseServedManifest } from './reading/manifest.ts'
-import { monthEntries, type PublishedEntry } from './reading/month-entries.ts'
+import { monthEntries, type PublishedEntry, publishedEntry } from './reading/month-entries.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
-import { publishedEntry } from './reading/verified-entries.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
 import type { SignedTree } from './signed-tree.ts'
 import { openListed, type Trust } from './trust.ts'
 import { manifestFinding } from './verdicts.ts'
-import type { WitnessDemand } from './witnessed-note.ts'
+import type { WitnessDemand } from './witnesses.ts'
 
 /** A part of a log that can be proved without reading the rest. */
 export type LogPart =

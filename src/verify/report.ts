@@ -1,7 +1,7 @@
 import type { Audit } from './audit.ts'
 import type { Check, CheckName } from './questions/check.ts'
-import type { Vouched } from './judge-witnesses.ts'
 import { formatCount } from '../protocol/amount.ts'
+import type { Vouched } from './witnesses.ts'
 
 /** Most findings of one check that are printed. */
 const FINDINGS_MAX = 3

@@ -75,6 +75,9 @@ export type History = Readonly<{
 /** Roots of a log at some sizes, each proved to be of the served entries, and proofs between these sizes. */
 export type KnownRoots = Pick<ReplayTree, 'rootAt' | 'proof'>
 
+/** Roots that earlier checkpoints are compared with. Without `isRead` only the size and root of the newest one are known. */
+export type ComparedRoots = Readonly<{ tree: KnownRoots; isRead: boolean }>
+
 type ComparedCheckpoint = Pick<SavedCheckpoint, 'name' | 'note' | 'checkpoint'>
 
 /** Compares a saved checkpoint with the served one: consistent, fork or rollback. `tree` knows the root at its size. */

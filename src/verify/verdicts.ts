@@ -8,7 +8,13 @@ import type { Manifest } from './reading/manifest.ts'
 import type { Primitives } from './reading/primitives.ts'
 import { FIGURE_CHECKS, type FigureCheck } from './questions/question.ts'
 import type { ReadLog } from './read-log.ts'
-import { type Evidence, historyOf, type KnownRoots, type OpenedSaved } from './saved-checkpoint.ts'
+import {
+  type ComparedRoots,
+  type Evidence,
+  historyOf,
+  type KnownRoots,
+  type OpenedSaved,
+} from './saved-checkpoint.ts'
 import type { Source } from './reading/source.ts'
 import { openListed, type Trust, type TrustBasis } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
@@ -169,9 +175,6 @@ export function judgeSamples(
     )
   }
 }
-
-/** Roots that earlier checkpoints are compared with. Without `isRead` only the size and root of the newest one are known. */
-export type ComparedRoots = Readonly<{ tree: KnownRoots; isRead: boolean }>
 
 /** Judges every saved checkpoint against the tree of the log as it is served now. */
 export function judgeHistory(

@@ -3,18 +3,18 @@ import { suite, test } from 'node:test'
 import { auditOf, findingLines, RICH_LOG } from '../../test/stage/audit-stage.ts'
 import {
   ALL,
-  key,
-  size,
-  log,
-  one,
-  two,
-  three,
   AT,
-  otherTail,
-  noteAt,
-  witnessedAs,
-  questions,
   auditWith,
+  key,
+  log,
+  noteAt,
+  one,
+  otherTail,
+  questions,
+  size,
+  three,
+  two,
+  witnessedAs,
 } from '../../test/tamper/witness-stage.ts'
 import { checkpointOver, newKey, publicLog } from '../../test/story/public-log.ts'
 import { cosigned, witnessKey } from '../../test/story/witness-keys.ts'
@@ -24,6 +24,7 @@ import { DAY_MS, formatAt, MINUTE_MS, msOf, SECOND_MS } from '../protocol/moment
 import { formatNote, type Note, parseNote } from '../tlog/note.ts'
 import type { Audit, AuditSettings } from './audit.ts'
 import { formatReport, isVerified } from './report.ts'
+import { judgeQuorum, type WitnessAnswer, type WitnessedNote } from './witnesses.ts'
 
 const saysOf = ({ checks }: Audit): string => {
   const { is, says } = checks.find(({ name }) => name === 'witnesses') ?? assert.fail()
@@ -272,5 +273,149 @@ suite('a folder', () => {
   test('with another history than the witnesses saw is a FORK', async () => {
     const note = cosigned(noteAt(size, otherTail), AT, ...ALL)
     assert.match(findingLines(await auditWith(undefined, {}, folder(note))).join(), /FORK/)
+  })
+})
+
+const NOW = Date.UTC(2026, 9, 5, 12)
+const keys = ALL.map((witness) => witness.key)
+const [first = '', second = '', third = ''] = keys.map(({ name }) => name)
+
+/** Judges a quorum of two, whose witnesses vouch so many milliseconds before the present. */
+function judge(
+  agesMs: Readonly<Record<string, number>>,
+  {
+    unverified = [],
+    isService = true,
+  }: Readonly<{ unverified?: readonly string[]; isService?: boolean }> = {},
+): string {
+  const vouchers = Object.entries(agesMs).map(([name, ageMs]) => ({
+    name,
+    timeSeconds: Math.ceil((NOW - ageMs) / SECOND_MS),
+  }))
+  const checkpoint = { origin: 'a log', size: 7, root: new Uint8Array(32), extensions: [] }
+  const note: WitnessedNote = { checkpoint, note: new Uint8Array(0), vouchers, unverified }
+  const { is, says } = judgeQuorum(note, { keys, quorum: 2 }, { size: 9, now: msOf(NOW), isService })
+  return `${is}: ${says}`
+}
+
+suite('a quorum of witnesses', () => {
+  test('is named with its time and those who are missing', () => {
+    assert.equal(
+      judge({ [first]: 2_000, [second]: 1_000 }),
+      `right: 2 of 3 witnesses vouch for 7 of 9 events, as of 2026-10-05T11:59:58Z: ${first}, ${second}; not ${third}`,
+    )
+    assert.equal(
+      judge({ [first]: 0, [second]: 0, [third]: 0 }),
+      `right: 3 of 3 witnesses vouch for 7 of 9 events, as of 2026-10-05T12:00:00Z: ${first}, ${second}, ${third}`,
+    )
+  })
+
+  test('of a service is at most a day old, and of a folder of any age', () => {
+    const aged = (ms: number, isService: boolean): string =>
+      judge({ [first]: ms, [second]: ms }, { isService })
+    assert.match(aged(DAY_MS, true), /^right: 2 of 3/)
+    assert.match(
+      aged(DAY_MS + SECOND_MS, true),
+      /^wrong: FROZEN: no quorum has vouched for the last 24 hours; 2 of 3/,
+    )
+    assert.match(aged(400 * DAY_MS, false), /^right: 2 of 3/)
+  })
+
+  test('may be ten minutes ahead of the local clock, and no more', () => {
+    assert.match(judge({ [first]: -10 * MINUTE_MS, [second]: -10 * MINUTE_MS }), /^right: 2 of 3/)
+    assert.match(
+      judge({ [first]: -10 * MINUTE_MS - SECOND_MS, [second]: 0 }),
+      /^wrong: the time of its quorum is more than ten minutes ahead of the local clock$/,
+    )
+    assert.match(
+      judge({ [first]: -11 * MINUTE_MS, [second]: 0, [third]: 0 }),
+      new RegExp(`^right: 2 of 3 .*: ${second}, ${third}; not ${first}$`),
+    )
+  })
+
+  test('that is too small is wrong, unless those that cannot be verified would make it whole', () => {
+    assert.equal(
+      judge({ [second]: 0 }),
+      `wrong: 1 of 3 witnesses vouch for 7 of 9 events, and 2 are asked for; not ${first}, ${third}`,
+    )
+    assert.equal(
+      judge({ [second]: 0 }, { unverified: [third] }),
+      `not checked: 1 of 3 witnesses vouch for 7 of 9 events, and 2 are asked for; not ${first}; no ML-DSA-44 here to verify ${third}`,
+    )
+    assert.match(judge({}, { unverified: [third] }), /^wrong: 0 of 3/)
+  })
+})
+
+suite('a witness that is asked itself', () => {
+  const note = cosigned(noteAt(size), AT, ...ALL)
+
+  test('at the address of the log, confirms the log', async () => {
+    const addresses: string[] = []
+    const found = await auditWith(note, { answers: { one: cosigned(noteAt(size - 1), AT, one) }, addresses })
+    assert.deepEqual([findingLines(found), found.notes], [[], []])
+    // printf daybook.example/log | sha256sum
+    assert.deepEqual(addresses, [
+      'http://one/8ab4652f6825c23ccd8ea0a1d728d54cf3b4051211a781dec66aa25f299253bf/checkpoint',
+    ])
+  })
+
+  test('and shows another history finds a SPLIT VIEW with evidence', async () => {
+    for (const at of [size - 1, size]) {
+      const found = await auditWith(note, { answers: { two: cosigned(noteAt(at, otherTail), AT, two) } })
+      assert.deepEqual(findingLines(found), [
+        `witnesses | witness.example/two: SPLIT VIEW: this witness was shown other events than the first ${at} here`,
+      ])
+      assert.equal(found.evidence.length, 1)
+      assert.ok(!isVerified(found))
+    }
+  })
+
+  test('and shows more events than the log finds a rollback or a split view', async () => {
+    const shorter = publicLog(RICH_LOG.slice(0, -1), key)
+    const witnesses = questions({ answers: { two: cosigned(noteAt(size, otherTail), AT, two) } })
+    const own = cosigned(noteAt(size - 2), AT, ...ALL)
+    const found = await auditOf(shorter, witnessedAs(own), { witnesses })
+    assert.match(
+      findingLines(found).join('\n'),
+      /^witnesses \| witness\.example\/two: ROLLBACK or SPLIT VIEW: this witness was shown \d+ events, and the log has \d+ here$/m,
+    )
+  })
+
+  test('and has only one of the two signatures is compared all the same', async () => {
+    const unsigned = cosigned(checkpointOver(otherTail, size, newKey()), AT, two)
+    const byWitness = await auditWith(note, { answers: { two: unsigned } })
+    // An honest log must not be accused on the word of one witness.
+    assert.deepEqual(findingLines(byWitness), [
+      `witnesses | witness.example/two: SPLIT VIEW or a false witness: it has cosigned other events than the first ${size} here, and no known key of the log has signed them`,
+    ])
+    assert.deepEqual(byWitness.evidence, [], 'it proves nothing about the key of the log')
+    const byLog = await auditWith(note, { answers: { two: noteAt(size, otherTail) } })
+    assert.match(findingLines(byLog).join(), /SPLIT VIEW/)
+    assert.equal(byLog.evidence.length, 1)
+  })
+
+  test('and does not answer, or answers with something else, is a note and no fault', async () => {
+    const other = newKey('other.example/log')
+    const answers: readonly (readonly [WitnessAnswer | string, string])[] = [
+      [{ is: 'silent', why: 'status 503' }, 'does not answer: status 503'],
+      [{ is: 'none' }, 'has cosigned no checkpoint of this log'],
+      ['no note', 'answers with something else: the note is not well formed'],
+      [cosigned(checkpointOver(RICH_LOG, size, other), AT, one), 'answers with a checkpoint of another log'],
+      [
+        checkpointOver(otherTail, size, newKey()),
+        'answers with a checkpoint that neither the log nor it has signed',
+      ],
+      [noteAt(size), 'answers with a checkpoint that it has not cosigned'],
+      [
+        cosigned(checkpointOver(RICH_LOG, size, newKey()), AT, one),
+        'answers with a checkpoint that no known key of the log has signed',
+      ],
+    ]
+    for (const [answer, says] of answers) {
+      const found = await auditWith(note, { answers: { one: answer } })
+      assert.deepEqual(found.notes, [`witness witness.example/one ${says}`])
+      assert.deepEqual(findingLines(found), [])
+      assert.ok(isVerified(found))
+    }
   })
 })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { Entry } from '../../src/protocol/event.ts'
 import { floorTo, MINUTE_MS, type Ms, msOf, SECOND_MS } from '../../src/protocol/moment.ts'
 import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
-import type { WitnessAnswer, WitnessQuestions } from '../../src/verify/ask-witnesses.ts'
 import {
   type Change,
   checkpointOver,
@@ -13,6 +12,7 @@ import {
 } from '../story/public-log.ts'
 import { type WitnessKey, witnessKey } from '../story/witness-keys.ts'
 import { auditOf, RICH_LOG } from '../stage/audit-stage.ts'
+import type { WitnessAnswer, WitnessQuestions } from '../../src/verify/witnesses.ts'
 
 /** Key of the log that the witnesses of these tests know. */
 export const key: LogKey = newKey()

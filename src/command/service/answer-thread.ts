@@ -5,7 +5,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { type AnswerJob, openAnswerer } from '../../serve/request/answer-job.ts'
 import type { Reply } from '../../serve/http/route.ts'
-import type { Script } from '../../web/assets/bundle-cache.ts'
+import type { Script } from '../../web/assets/scripts.ts'
 import { frontRoutesOf, type ShownSettings } from './front-routes.ts'
 import { yieldToServing } from './thread-priority.ts'
 

@@ -6,7 +6,7 @@ import { LATE, openQuestions } from '../../publish/door/questions.ts'
 import type { AnswerJob } from '../../serve/request/answer-job.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import { ANSWER_MS_MAX } from '../../serve/request/answer-deadlines.ts'
-import type { Script } from '../../web/assets/bundle-cache.ts'
+import type { Script } from '../../web/assets/scripts.ts'
 import type { AnswerThreadSettings, FromAnswerThread, ToAnswerThread } from './answer-thread.ts'
 
 /** Answer threads of one serving thread. One caller never occupies both (`openFairPlaces`). */

@@ -4,7 +4,14 @@ import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
 import { jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
 import { askedAgain } from '../reading/node-lag.ts'
 import type { Source } from '../reading/source.ts'
-import { CONTEST_PAGES, FIGURE_QUESTIONS, type QuestionPages } from './figure-questions.ts'
+import {
+  CONTEST_PAGES,
+  FIGURE_QUESTIONS,
+  type LogExtent,
+  type QuestionPages,
+  SUMMARY_QUESTION,
+  type VerifyQuestion,
+} from './figure-questions.ts'
 import {
   asOfSeq,
   CHECK_OF,
@@ -13,7 +20,6 @@ import {
   publishedIn,
   wholeIn,
 } from './question.ts'
-import { type LogExtent, SUMMARY_QUESTION, type VerifyQuestion } from './range-questions.ts'
 
 /** Most pages of one list. */
 const PAGES_MAX = 10_000

@@ -2,9 +2,9 @@ import { type Month, nextMonth, parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveMonth, Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { type Hash, isHash } from '../../tlog/hash.ts'
 import { parseBase64 } from '../../tlog/text.ts'
-import { difference } from './difference.ts'
 import { WrongError } from './finding.ts'
 import {
+  difference,
   isJsonObject,
   jsonInteger,
   type JsonObject,

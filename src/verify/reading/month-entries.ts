@@ -1,24 +1,25 @@
 import type { Entry } from '../../protocol/event.ts'
 import { boundOf, type Month, monthOf } from '../../protocol/moment.ts'
 import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
-import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
-import { formatEntry } from '../../tlog/entries.ts'
+import { BEFORE_FIRST, nextSeq, type Seq } from '../../protocol/seq.ts'
+import { ENTRY_BYTES_MAX, formatEntry } from '../../tlog/entries.ts'
 import { hex } from '@scure/base'
 import { type DetailsLine, type ExpectedNext, readDetailsLine, readEventLine } from './entry-lines.ts'
 import { WrongError } from './finding.ts'
 import type { ListedMonth } from './manifest.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
-import { unpackedLines, unpacked } from './unpacked.ts'
+import { jsonAgain, objectsOf, readObject } from './json-values.ts'
+import { parseUtf8 } from '../../tlog/text.ts'
 
 /** Most events that are read one by one after the end of the archive: each needs a request for its details. */
-export const TAIL_EVENTS_MAX = 200
+const TAIL_EVENTS_MAX = 200
 
 /** Published entry with the bytes of its leaf. */
 export type PublishedEntry = Readonly<{ entry: Entry; leaf: Uint8Array }>
 
 /** Position of the reader, which advances in place from month to month. */
-export type ReadingPosition = { next: ExpectedNext }
+type ReadingPosition = { next: ExpectedNext }
 
 /** Position before the first event. */
 export function firstPosition(): ReadingPosition {
@@ -169,5 +170,117 @@ function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsR
       if (pending === null) await advance()
       if (pending !== null) throw new WrongError(place, `has details of an event that is not in ${month}`)
     },
+  }
+}
+
+/**
+ * First `size` entries of the log, in batches: month by month from the archive, then one by one where the archive of a
+ * node is behind the checkpoint. Throws a `WrongError` at the first entry that cannot come next.
+ */
+export async function* entriesOf(
+  source: Source,
+  months: readonly ListedMonth[],
+  size: number,
+  primitives: Primitives,
+): AsyncGenerator<readonly PublishedEntry[]> {
+  const place = firstPosition()
+  const left = (): number => size - place.next.seq + 1
+  for (const month of months) {
+    if (left() < 0) return
+    // A month is read to its end, where its digests are checked, even if the checkpoint ends before.
+    for await (const entries of monthEntries(source, month, place, primitives, size)) {
+      const tooMany = Math.min(entries.length, Math.max(0, -left()))
+      yield entries.slice(0, entries.length - tooMany)
+    }
+  }
+  if (left() > 0) yield await tail(source, place, left())
+}
+
+async function tail(
+  source: Source,
+  place: ReadingPosition,
+  count: number,
+): Promise<readonly PublishedEntry[]> {
+  const after = place.next.seq - 1
+  const missing = `seq ${place.next.seq}`
+  if (count > TAIL_EVENTS_MAX)
+    throw new WrongError(missing, 'and later ones are missing: the archive ends before')
+  const address = `events?after=${after}&limit=${count}`
+  const body = await source.read(address, after + count)
+  if (body === undefined)
+    throw new WrongError(missing, 'is missing: the archive ends before the checkpoint does')
+  const events = objectsOf(readObject(address, body)['events'])
+  if (events?.length !== count) throw new WrongError(missing, 'or one of the next is missing')
+  const entries: PublishedEntry[] = []
+  for (const wire of events) {
+    const published = await withDetails(source, jsonAgain(address, wire), place.next)
+    const { event } = published.entry
+    entries.push(published)
+    place.next = { seq: nextSeq(event.seq), notBefore: event.atMs }
+  }
+  return entries
+}
+
+/** Entry of an event by its own addresses. Throws a `WrongError` when one is missing or malformed. */
+export async function publishedEntry(source: Source, seq: Seq): Promise<PublishedEntry> {
+  const line = parseUtf8((await source.read(`events/${seq}`, seq)) ?? new Uint8Array(0)) ?? ''
+  return withDetails(source, line, { seq, notBefore: boundOf(0) })
+}
+
+/** Entry of an event's line, with the details from their own address. */
+async function withDetails(source: Source, line: string, next: ExpectedNext): Promise<PublishedEntry> {
+  const event = readEventLine(line, next)
+  const address = `events/${event.seq}/details`
+  const text = parseUtf8((await source.read(address, event.seq)) ?? new Uint8Array(0)) ?? ''
+  const none = `{"seq":${event.seq},"details":null}`
+  const found = text === none ? null : readDetailsLine(address, text)
+  if (found !== null && found.seq !== event.seq) throw new WrongError(address, 'belongs to another event')
+  return {
+    entry: { event, details: found?.details ?? null },
+    leaf: leafOf(event.seq, line, found?.line ?? null),
+  }
+}
+
+/** Unpacked bytes of a gzip file, in pieces. Rejects unless the file is exactly one complete gzip member. */
+export async function* unpacked(place: string, file: Uint8Array): AsyncGenerator<Uint8Array> {
+  const pieces = new Blob([new Uint8Array(file)]).stream().pipeThrough(new DecompressionStream('gzip'))
+  const reader = pieces.getReader()
+  try {
+    for (;;) {
+      const next = await reader.read()
+      if (next.done) return
+      yield next.value
+    }
+  } catch (cause) {
+    if (cause instanceof WrongError) throw cause
+    throw new WrongError(place, 'is not a complete gzip file', { cause })
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Lines of unpacked bytes without line feeds, in one batch for each piece. The last line must end too. */
+export async function* unpackedLines(
+  place: string,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let rest = ''
+  for await (const piece of pieces) {
+    const lines = (rest + decode(place, () => decoder.decode(piece, { stream: true }))).split('\n')
+    rest = lines.pop() ?? ''
+    // A line may never end, so its length is limited.
+    if (rest.length > ENTRY_BYTES_MAX) throw new WrongError(place, 'has a line that is too long')
+    yield lines
+  }
+  rest += decode(place, () => decoder.decode())
+  if (rest !== '') throw new WrongError(place, 'has a last line without a line feed')
+}
+
+function decode(place: string, text: () => string): string {
+  try {
+    return text()
+  } catch (cause) {
+    throw new WrongError(place, 'is not UTF-8', { cause })
   }
 }

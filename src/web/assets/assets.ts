@@ -3,8 +3,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '../../protocol/brand.ts'
 import { type AnswerRoute, problemReply } from '../../serve/http/route.ts'
-import { cachedScripts, type Script } from './bundle-cache.ts'
-import { bundle } from './bundle.ts'
+import { bundle, cachedScripts, type Script } from './scripts.ts'
 
 /** File that pages load. Its path contains a hash of its content. */
 type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Array }>

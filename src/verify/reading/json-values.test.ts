@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { difference } from './difference.ts'
+import { difference } from './json-values.ts'
 
 const TABLE: readonly (readonly [published: unknown, recomputed: unknown, place: string | null])[] = [
   [{ a: 1, b: [2, { c: null }] }, { a: 1, b: [2, { c: null }] }, null],

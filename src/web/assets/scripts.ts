@@ -1,6 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { text } from 'node:stream/consumers'
 
 /** A script's plain name and its bytes. */
 export type Script = Readonly<{ name: string; body: Uint8Array }>
@@ -15,13 +20,13 @@ const KEY_CHARS = 32
  */
 export async function cachedScripts(
   root: string,
-  bundle: () => Promise<readonly Script[]>,
+  make: () => Promise<readonly Script[]>,
 ): Promise<readonly Script[]> {
   const key = keyOf(root)
   const file = key === undefined ? undefined : join(root, CACHE, `${key}.json`)
   const found = file === undefined ? undefined : readScripts(file)
   if (found !== undefined) return found
-  const made = await bundle()
+  const made = await make()
   // A source that changed while bundling may be in the scripts.
   if (file !== undefined && keyOf(root) === key) storeScripts(file, made)
   return made
@@ -78,5 +83,49 @@ function storeScripts(file: string, scripts: readonly Script[]): void {
     }
   } catch {
     rmSync(growing, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Options of the Node that runs the bundler. It runs for a second: optimising its WebAssembly takes five times as long as
+ * bundling with plain code. It sends its exit code and is killed, because the end of such a Node sometimes hangs.
+ */
+const NODE_OPTIONS = [
+  '--liftoff-only',
+  '--import',
+  'data:text/javascript,process.exit = (code) => process.send(process.exitCode = code)',
+]
+
+/**
+ * Bundles files `island-NAME.ts` below the folder, each to the script `NAME.js`. Only a clone has the bundler. It runs as a
+ * process of its own, because it needs 120 MiB.
+ */
+export async function bundle(folder: string, entries: readonly string[]): Promise<readonly Script[]> {
+  const bundler = createRequire(import.meta.url).resolve('esbuild-wasm/bin/esbuild')
+  const made = mkdtempSync(join(tmpdir(), 'daybook-bundle-'))
+  try {
+    const options = ['--bundle', '--minify', '--format=iife', `--outdir=${made}`, '--entry-names=[name]']
+    const child = fork(
+      bundler,
+      [
+        ...entries,
+        ...options,
+        '--platform=browser',
+        '--target=es2022',
+        '--legal-comments=none',
+        '--log-level=error',
+      ],
+      { cwd: folder, execArgv: NODE_OPTIONS, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
+    )
+    const faults = child.stderr === null ? '' : text(child.stderr)
+    const [code] = await Promise.race([once(child, 'message'), once(child, 'exit')])
+    child.kill('SIGKILL')
+    if (code !== 0) throw new Error(`the bundler failed: ${await faults}`)
+    return readdirSync(made).map((name) => ({
+      name: name.replace(/^island-/, ''),
+      body: readFileSync(join(made, name)),
+    }))
+  } finally {
+    rmSync(made, { recursive: true, force: true })
   }
 }
