@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { THEMES } from '../../src/web/markup/chart-theme.ts'
 import { pagePath } from '../../src/web/frame/page-routes.ts'
 import { PAGES } from '../../src/web/pages/pages.ts'
 import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
 import { textOf } from '../stage/document.ts'
 import { ADDRESSES } from './parity/web-addresses.ts'
+import { THEMES } from '../../src/web/charts/chart-picture.ts'
 
 type About = Readonly<{
   api: string

@@ -1,10 +1,10 @@
 import { type Plot, plotOnPage } from './chart-plot.ts'
-import { expressed } from './share.ts'
 import type { Bucket } from '../../protocol/enumerations.ts'
 import { sectionHead } from '../markup/book.ts'
 import { type Html, html } from '../markup/html.ts'
 import { bucketStart } from '../markup/moment-html.ts'
 import { numberWords } from '../markup/prose.ts'
+import { expressed } from '../markup/derived.ts'
 
 /** A small plot with its name, and a figure on its right. */
 type Panel = Readonly<{ plot: Plot; name: string; said: Html | null }>

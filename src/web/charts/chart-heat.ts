@@ -1,6 +1,6 @@
-import { grouped, digitsOf } from '../markup/chart-scale.ts'
+import { digitsOf, grouped } from '../markup/chart-scale.ts'
 import { type Html, html } from '../markup/html.ts'
-import { expressed } from './share.ts'
+import { expressed } from '../markup/derived.ts'
 
 export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 export const HOURS: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour)

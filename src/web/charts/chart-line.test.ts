@@ -3,11 +3,10 @@ import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { billionths, formatAmount } from '../../protocol/amount.ts'
-import { barChart } from './chart-bars.ts'
 import { plotOnPage, type Series } from './chart-plot.ts'
-import { linePlot } from './chart-line.ts'
+import { barChart, linePlot } from './chart-line.ts'
 import { type ChartValue, scaleOf } from '../markup/chart-scale.ts'
-import { stepPlot } from './chart-step.ts'
+import { stepPlot } from '../pages/contests/paid-chart.ts'
 
 const HOUR_MS = 3_600_000
 const amounts = fc

@@ -7,14 +7,16 @@ import {
   type Plot,
   PLOT_HEADS,
   PLOT_HEIGHTS,
+  plotOnPage,
+  type PlotSize,
   type Series,
   type Share,
 } from './chart-plot.ts'
-import { denseBars, denseLine, denseTransform, isDense } from './chart-dense.ts'
-import { type ChartValue, digitsOf, percent, type Scale, scaleOf } from '../markup/chart-scale.ts'
-import { monthMarks, timeMarks } from './chart-time.ts'
+import { type ChartValue, digitsOf, percent, rounded, type Scale, scaleOf } from '../markup/chart-scale.ts'
+import { fittingMarks, monthMarks, timeMarks } from './chart-time.ts'
 import { type Html, html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
+import type { SeriesStyle } from './chart-words.ts'
 
 /** Number of marks on the axis of a short plot. */
 const SHORT_MARKS = 3
@@ -102,7 +104,7 @@ function overIn({ figures }: Series, { unfinished, placement }: Lines): number {
 }
 
 /** Bars from zero, as one path. */
-export function barsPath(
+function barsPath(
   figures: readonly ChartValue[],
   { from, to, scale }: Readonly<{ from: number; to: number; scale: Scale }>,
 ): string {
@@ -193,4 +195,119 @@ function described({ name, figures }: Series, starts: readonly string[]): string
     `${figure} in the bucket of ${momentText(start)}`
   if (known.length === 1) return `${name}: ${describe(first)}.`
   return `${name}: least ${describe(least)}, greatest ${describe(most)}, last ${last.figure}.`
+}
+
+// Paths of many buckets in few characters: steps of one bucket and of whole pixels, from each place to the next.
+
+/** Most buckets with exact places. More have places in whole pixels, to keep the page small. */
+const EXACT_MAX = 300
+
+/** Whether a plot has so many buckets that it needs paths in few characters. */
+function isDense(buckets: number): boolean {
+  return buckets > EXACT_MAX
+}
+
+/** Size of a dense plot: its buckets and its height in pixels. */
+type Dense = Readonly<{ scale: Scale; height: number }>
+
+/** Transformation from buckets and pixels to the box of a plot. */
+function denseTransform(buckets: number, height: number): string {
+  return `scale(${rounded(BOX / buckets)} ${rounded(BOX / height)})`
+}
+
+/** Line through the known figures; `offset` is the place of a figure in its bucket. With a foot it is an area. */
+function denseLine(
+  figures: readonly ChartValue[],
+  { scale, height, offset, closed }: Dense & Readonly<{ offset: number; closed: boolean }>,
+): string {
+  const foot = Math.round(scale.zero * height)
+  let path = ''
+  let before: number | null = null
+  let first = 0
+  const close = (): void => {
+    if (closed && before !== null) path += `V${foot}H${first + offset}z`
+  }
+  for (const [index, figure] of figures.entries()) {
+    if (figure === null) {
+      close()
+      before = null
+      continue
+    }
+    const y = Math.round(scale.place(figure) * height)
+    if (before === null) {
+      first = index
+      path += `M${index + offset},${y}l`
+    } else path += `${path.endsWith('l') ? '' : ' '}1${y < before ? '' : ' '}${y - before}`
+    before = y
+  }
+  close()
+  return path.replaceAll(/l(?=M|V|$)/g, '')
+}
+
+/** Bars that touch, as the outline of all of them, from one bucket up to another. */
+function denseBars(
+  figures: readonly ChartValue[],
+  { scale, height, from, to }: Dense & Readonly<{ from: number; to: number }>,
+): string {
+  const foot = Math.round(scale.zero * height)
+  let path = `M${from},${foot}`
+  let [before, wait] = [foot, 0]
+  for (const figure of figures.slice(from, to)) {
+    const y = Math.round(scale.place(figure ?? '0') * height)
+    if (y !== before) path += `${wait === 0 ? '' : `h${wait}`}v${y - before}`
+    wait = y === before ? wait + 1 : 1
+    before = y
+  }
+  return `${path}H${to}V${foot}z`
+}
+
+/** One bar: its label and its figure. Unfinished bars are the last ones; they are pale. */
+type Bar = Readonly<{ label: string; figure: string; unfinished?: boolean }>
+
+export type Bars = Readonly<{
+  id: string
+  title: string
+  description: string
+  bars: readonly Bar[]
+  style?: SeriesStyle
+  size?: PlotSize
+}>
+
+/** Figure of bars with a sentence. A table of the page has the same numbers. */
+export function barChart(bars: Bars, sentence: Html | null = null): Html {
+  return html`<figure class="chart">
+    ${sentence === null ? null : html`<figcaption>${sentence}</figcaption>`} ${plotOnPage(barPlot(bars))}
+  </figure>`
+}
+
+/** Plot of bars from zero. */
+export function barPlot({ id, title, description, bars, style = 1, size = 'short' }: Bars): Plot {
+  const figures = bars.map(({ figure }) => figure)
+  const head = PLOT_HEADS[size] / PLOT_HEIGHTS[size]
+  const scale = scaleOf(figures, { head, ...(size === 'short' ? { marks: SHORT_MARKS } : {}) })
+  const first = bars.findIndex(({ unfinished }) => unfinished === true)
+  const over = first < 0 ? bars.length : first
+  const leftOf = (index: number): number => index + (1 - BAR_WIDTH_SHARE) / 2
+  const paths = [
+    html`<path class="f${style}" d="${barsPath(figures, { from: 0, to: over, scale })}" />`,
+    over === bars.length
+      ? null
+      : html`<path
+          class="f${style} pale"
+          d="${barsPath(figures, { from: over, to: bars.length, scale })}"
+        />`,
+  ]
+  return {
+    id,
+    title,
+    description,
+    size,
+    x: fittingMarks(bars.map(({ label }, index) => ({ share: leftOf(index) / bars.length, label }))),
+    y: scale.marks,
+    base: scale.zero,
+    paths: html`${paths}`,
+    shapes: null,
+    words: [],
+    dated: true,
+  }
 }

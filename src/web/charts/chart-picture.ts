@@ -1,11 +1,11 @@
-import { barPlot, type Bars } from './chart-bars.ts'
 import { contentOf, DATES_HEIGHT, type Plot, PLOT_HEIGHTS } from './chart-plot.ts'
-import { pictureStyle, type Theme, THEMES } from '../markup/chart-theme.ts'
 import { grouped } from '../markup/chart-scale.ts'
 import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { type Html, html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
-import type { View } from '../frame/page.ts'
+import type { ParsedQuery } from '../../serve/query/query.ts'
+import type { Site } from '../markup/site.ts'
+import type { Parameter } from '../../protocol/parameters.ts'
 
 /** Width of a picture, and its margins. */
 const PICTURE_WIDTH = 900
@@ -27,14 +27,15 @@ type Caption = Readonly<{
   /** Null when the answer has none. */
   asOf: AsOf | null
   range: string
-  source: string
-  simulated: boolean
   /** Whether a part is pale because it is not over. The foot then explains it. */
   growing?: boolean
 }>
 
+/** Parts of a view that a picture needs: its source, whether the platform is simulated, and the theme in the query. */
+type PictureContext = Readonly<{ site: Site; identity: Readonly<{ simulated: boolean }>; query: ParsedQuery }>
+
 /** Charts as a stand-alone SVG: title, state, plots with their names, and source. */
-export function chartPicture(caption: Caption, plots: readonly Plot[], theme: Theme): Html {
+export function chartPicture(caption: Caption, plots: readonly Plot[], view: PictureContext): Html {
   let y = HEAD
   const drawn = plots.map((plot) => {
     const name =
@@ -49,20 +50,17 @@ export function chartPicture(caption: Caption, plots: readonly Plot[], theme: Th
       </svg>`
   })
   const description = plots.map((plot) => plot.description).join(' ')
-  return framed(caption, { body: html`${drawn}`, height: y, description, theme })
+  return framed(caption, { body: html`${drawn}`, height: y, description }, view)
 }
 
 /** Frame of a picture around its body. `height` includes the head. */
 export function framed(
-  { title, asOf, range, source, simulated, growing = false }: Caption,
-  {
-    body,
-    height,
-    description,
-    theme,
-  }: Readonly<{ body: Html; height: number; description: string; theme: Theme }>,
+  { title, asOf, range, growing = false }: Caption,
+  { body, height, description }: Readonly<{ body: Html; height: number; description: string }>,
+  { site, identity, query }: PictureContext,
 ): Html {
   const whole = height + FOOT
+  const theme = THEMES.find((one) => one === query.word('theme')) ?? 'auto'
   const state =
     asOf === null
       ? ''
@@ -85,28 +83,10 @@ export function framed(
     <text x="${SIDE}" y="60">${range}${state}</text>
     ${body}
     <text x="${SIDE}" y="${whole - 14}">
-      ${source}${simulated ? ' · simulated platform, no real money' : ''} · Informational only.
+      ${site.name}${identity.simulated ? ' · simulated platform, no real money' : ''} · Informational only.
     </text>
     ${growing ? html`<text text-anchor="end" x="${PICTURE_WIDTH - SIDE}" y="${whole - 14}">pale: not over yet</text>` : null}
   </svg>`
-}
-
-/** Bars as a stand-alone SVG. */
-export function barPicture(
-  bars: Bars,
-  { title, asOf, range }: Readonly<{ title: string; asOf: AsOf | null; range: string }>,
-  view: View,
-): Html {
-  return chartPicture(
-    { title, asOf, range, ...sourceOf(view) },
-    [barPlot({ ...bars, size: 'tall' })],
-    themeOf(view),
-  )
-}
-
-/** Source of a picture, and whether the platform is simulated. */
-export function sourceOf({ site, identity }: View): Pick<Caption, 'source' | 'simulated'> {
-  return { source: site.name, simulated: identity.simulated }
 }
 
 /** Cuts a text to a length, between words where possible, so that no number in it is cut. */
@@ -118,7 +98,105 @@ export function clipped(text: string, charsMax: number): string {
   return `${words}…`
 }
 
-/** Theme of a picture, from the query. */
-export function themeOf({ query }: View): Theme {
-  return THEMES.find((theme) => theme === query.word('theme')) ?? 'auto'
+/** Themes of a picture: light, dark, or the one that the reader's system prefers. */
+export const THEMES = ['light', 'dark', 'auto'] as const
+type Theme = (typeof THEMES)[number]
+
+/** Query parameter of pictures. The API does not have it. */
+export const THEME: Parameter = {
+  name: 'theme',
+  form: { is: 'one-of', values: THEMES },
+  absent: 'auto',
+  meaning: 'Light or dark paper, or as the system of its reader prefers',
+  example: 'dark',
 }
+
+type Palette = Readonly<Record<string, string>>
+
+/** Colours of `style/tokens.css` that pictures use; a test compares them. */
+export const LIGHT: Palette = {
+  paper: '#fbfaf6',
+  ink: '#17202b',
+  soft: '#525b67',
+  edge: '#857d6c',
+  hair: '#dfdacd',
+  spent: '#2b62a8',
+  'spent-words': '#2b62a8',
+  paid: '#c65d1e',
+  'paid-words': '#a34508',
+  burned: '#8b8371',
+  'burned-words': '#655e50',
+  price: '#6d5aa8',
+  'heat-0': '#eef3fa',
+  'heat-1': '#c6daf0',
+  'heat-2': '#8fb8de',
+  'heat-3': '#4a8cc4',
+  'heat-4': '#0b57b8',
+  'ink-low': '#17202b',
+  'ink-3': '#17202b',
+  'ink-4': '#fff',
+}
+
+export const DARK: Palette = {
+  paper: '#13161b',
+  ink: '#ebe8e0',
+  soft: '#a8afba',
+  edge: '#7c8593',
+  hair: '#313843',
+  spent: '#6ea3e6',
+  'spent-words': '#8fbaf2',
+  paid: '#e58a4f',
+  'paid-words': '#f0a06c',
+  burned: '#958d7c',
+  'burned-words': '#b8b0a0',
+  price: '#ab9ce6',
+  'heat-0': '#18222e',
+  'heat-1': '#1f3a57',
+  'heat-2': '#2b5c8c',
+  'heat-3': '#4a8fcc',
+  'heat-4': '#8cc4ff',
+  'ink-low': '#ebe8e0',
+  'ink-3': '#13161b',
+  'ink-4': '#13161b',
+}
+
+/** Colours of the series, in the order of their styles. */
+const SERIES = ['spent', 'paid', 'burned', 'price'] as const
+
+/** Style rules inside a picture, since no style sheet applies to an SVG that is shown as an image. */
+export function pictureStyle(theme: Theme): string {
+  const light = rules(LIGHT)
+  const dark = rules(DARK)
+  if (theme === 'light') return SHAPES + light
+  if (theme === 'dark') return SHAPES + dark
+  return `${SHAPES}${light}@media (prefers-color-scheme:dark){${dark}}`
+}
+
+// Plain colours, because renderers outside browsers do not support CSS variables.
+function rules(colour: Palette): string {
+  return [
+    `.bg{fill:${colour['paper']}}`,
+    `text,.soft{fill:${colour['soft']}}`,
+    `.name,.ink{fill:${colour['ink']}}`,
+    `.hair{stroke:${colour['hair']}}`,
+    `.axis{stroke:${colour['ink']}}`,
+    `.halo{stroke:${colour['paper']}}`,
+    ...SERIES.map((name, index) => {
+      const words = colour[`${name}-words`] ?? colour[name]
+      return `.s${index + 1}{stroke:${colour[name]}}.f${index + 1}{fill:${colour[name]}}.t${index + 1}{fill:${words}}`
+    }),
+    ...[0, 1, 2, 3, 4].map(
+      (step) =>
+        `.h${step}{fill:${colour[`heat-${step}`]}}.i${step}{fill:${colour[step < 3 ? 'ink-low' : `ink-${step}`]}}`,
+    ),
+  ].join('')
+}
+
+const SHAPES = [
+  'text{font:500 13px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}',
+  '.name{font-size:22px;font-weight:700}.x{text-anchor:middle}',
+  '.ink,.t1,.t2,.t3,.t4{font-weight:650}.soft{font-weight:500}',
+  '.halo{paint-order:stroke;stroke-width:5px;stroke-linejoin:round}',
+  '.s1,.s2,.s3,.s4{fill:none;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}',
+  '.area{opacity:.11}.pale{opacity:.45}.dash{stroke-dasharray:3 3}',
+].join('')

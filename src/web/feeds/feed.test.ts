@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import type { EventWire } from '../../protocol/event.ts'
+import { DEFAULT_SITE } from '../markup/site.ts'
+import { entryTitle } from './feed.ts'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { sendRaw } from '../../../test/stage/raw-request.ts'
 import { EXAMINED_MAX } from '../../protocol/parameters.ts'
@@ -127,4 +130,33 @@ suite('the feed', () => {
     const feed = await (await stage.get('/feed.atom?nonzero=1')).text()
     assert.match(feed, /<subtitle>The newest 50 events with an amount, among 20000 of the filter\. /)
   })
+})
+
+const titleOf = (event: Partial<EventWire>): string =>
+  entryTitle(
+    {
+      seq: 1,
+      at: '2026-10-01T00:00:00.000Z',
+      atMs: 0,
+      contestId: null,
+      kots: null,
+      tx: null,
+      ...event,
+    } as EventWire,
+    (id) => `Contest ${id}`,
+    DEFAULT_SITE,
+  )
+
+suite('the title of a feed entry', () => {
+  const told: readonly (readonly [title: string, event: Partial<EventWire>])[] = [
+    ['Contest 93 closed', { type: 'contest', kind: 'closed', contestId: 93 }],
+    ['5,719 KOTS added to the loyalty fund', { type: 'loyalty', kind: 'accrual', kots: '5719.046097795' }],
+    ['The loyalty reward was planned', { type: 'loyalty', kind: 'scheduled' }],
+    [
+      'Payout to voters, 15.25 KOTS: Contest 9',
+      { type: 'payout', kind: 'voter_share', contestId: 9, kots: '15.250000001' },
+    ],
+    ['Correction of a burn, -1,204 KOTS', { type: 'correction', kind: 'burn', kots: '-1204.000000001' }],
+  ]
+  for (const [title, event] of told) test(title, () => assert.equal(titleOf(event), title))
 })

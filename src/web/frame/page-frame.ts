@@ -7,9 +7,9 @@ import { ICON_HREF } from './icon.ts'
 import { mirrorLine } from './mirror-line.ts'
 import { navigation, subNavigation } from './navigation.ts'
 import { momentText, presentText } from '../markup/moment-html.ts'
-import { linkPreviewText, leadOf } from '../markup/page-lead.ts'
-import { previewTags } from './preview-tags.ts'
+import { leadOf, linkPreviewText } from '../markup/page-lead.ts'
 import { PAGE_NOTICE, type Site } from '../markup/site.ts'
+import { PREVIEW_HEIGHT, PREVIEW_WIDTH } from '../preview/link-preview.ts'
 
 /** Pages in the footer. */
 const FOOTER: readonly (readonly [path: string, label: string])[] = [
@@ -186,4 +186,18 @@ function footer({ site, paths }: PageFrame): Html {
     </form>
     <p class="quiet" role="status" id="say"></p>
   </footer>`
+}
+
+/** Link preview of pages without a picture of their own. */
+const START = '/summary.png'
+
+/** Elements of a page's head that name its link-preview picture, for Open Graph and for X. */
+function previewTags(site: Site, address: string | null, description: string): Html {
+  const alt = address === null ? `${site.name}: what is paid in prizes, and what waits` : description
+  return html`<meta property="og:image" content="${site.url}${address ?? START}" />
+    <meta property="og:image:type" content="image/png" />
+    <meta property="og:image:width" content="${PREVIEW_WIDTH}" />
+    <meta property="og:image:height" content="${PREVIEW_HEIGHT}" />
+    <meta property="og:image:alt" content="${alt}" />
+    <meta name="twitter:card" content="summary_large_image" />`
 }

@@ -15,12 +15,9 @@ import {
 } from '../../serve/http/route.ts'
 import { type Api, fillPath } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
-import { formRedirect } from './form-redirect.ts'
-import { renderParts } from './page-parts.ts'
-import { THEME } from '../markup/chart-theme.ts'
-import { errorPage, HTML_TYPE, NOTHING_HERE } from './error-page.ts'
-import { pageHeaders } from './page-headers.ts'
-import { feedLink } from './subscription-links.ts'
+import { formRedirect } from './link-redirects.ts'
+import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.ts'
+import { feedLink } from './page-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
@@ -34,9 +31,12 @@ import {
   suffixedOf,
 } from './page-formats.ts'
 import { type AnyPage, endpointPagePath, type View } from './page.ts'
-import { PAGE_ROWS_MAX, limitRows } from './page-rows.ts'
+import { limitRows, PAGE_ROWS_MAX } from './page-rows.ts'
 import { canonicalBase, type Site } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
+import { THEME } from '../charts/chart-picture.ts'
+import { renderParts } from './page-parts.ts'
+import { CACHE_CONTROL } from '../../serve/http/headers.ts'
 
 /** Settings and services that all pages share. */
 export type Web = Readonly<{
@@ -265,4 +265,27 @@ function refusal(
   if (redirect !== undefined) return redirect
   const { site, identity, paths } = web
   return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
+}
+
+/** Seconds for which a CDN may answer with an old page while it asks for a new one. */
+const STALE_SECONDS = 10
+
+/** Headers of a page: its security policy, caching and links. `api` is the address of its JSON; null if there is none. */
+function pageHeaders(site: Site, api: string | null): Readonly<Record<string, string>> {
+  return { ...PAGE_HEADERS, ...cacheHeader(site), ...linkHeader(site, api) }
+}
+
+/** Header that lets a CDN keep a page, when the operator has chosen a time. */
+function cacheHeader({ pageCacheSeconds }: Site): Readonly<Record<string, string>> {
+  if (pageCacheSeconds === null) return {}
+  const shared = `s-maxage=${pageCacheSeconds}, stale-while-revalidate=${STALE_SECONDS}`
+  return { 'Cache-Control': `${CACHE_CONTROL.revalidate}, ${shared}` }
+}
+
+function linkHeader({ licence }: Site, api: string | null): Readonly<Record<string, string>> {
+  const links = [
+    ...(api === null ? [] : [`<${api}>; rel="alternate"; type="application/json"`]),
+    ...(licence === null ? [] : [`<${licence}>; rel="license"`]),
+  ]
+  return links.length === 0 ? {} : { Link: links.join(', ') }
 }

@@ -1,6 +1,8 @@
 import { assert } from '../../protocol/brand.ts'
 import { amountHtml } from './amount-html.ts'
 import { type Html, html } from './html.ts'
+import type { Payouts } from '../../protocol/endpoints/contest-endpoints.ts'
+import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 
 /**
  * A figure of an answer and its JSON pointer (RFC 6901). The pointer follows the answer's address and `#` if the figure
@@ -14,7 +16,7 @@ export type Derived = Readonly<{ expression: string; figure: string }>
 /** The first figure minus the second. Both have the same number of decimals. */
 export function minus(first: Term, second: Term): Derived {
   const places = placesOf([first, second])
-  const figure = decimal(digitsOf(first) - digitsOf(second), places)
+  const figure = decimal(digitsIn(first) - digitsIn(second), places)
   return { expression: `minus ${first.pointer} ${second.pointer}`, figure }
 }
 
@@ -22,14 +24,14 @@ export function minus(first: Term, second: Term): Derived {
 export function negated(term: Term): Derived {
   return {
     expression: `negated ${term.pointer}`,
-    figure: decimal(-digitsOf(term), placesOf([term])),
+    figure: decimal(-digitsIn(term), placesOf([term])),
   }
 }
 
 /** Sum of the terms; null if there are none. */
 export function derivedSum(terms: readonly Term[]): Derived | null {
   if (terms.length === 0) return null
-  const total = terms.map(digitsOf).reduce((a, b) => a + b, 0n)
+  const total = terms.map(digitsIn).reduce((a, b) => a + b, 0n)
   const expression = `sum ${terms.map(({ pointer }) => pointer).join(' ')}`
   return { expression, figure: decimal(total, placesOf(terms)) }
 }
@@ -45,7 +47,59 @@ export function derived({ expression, figure }: Derived): Html {
   return html`<span data-expr="${expression}">${amountHtml(figure)}</span>`
 }
 
-function digitsOf({ figure }: Term): bigint {
+/**
+ * Sum of the prizes that wait, by the totals of an answer. Overpaid prizes are not taken off it, so it is zero only when
+ * every prize is paid or has expired.
+ */
+export function waitingSum({
+  answer: { totals },
+  address,
+}: Readonly<{ answer: Payouts; address: string }>): Derived {
+  const waiting = UNPAID_STATUSES.filter((status) => status !== 'overpaid')
+  const sum = derivedSum(
+    waiting.map((status) => ({ pointer: `${address}#/totals/${status}`, figure: totals[status] })),
+  )
+  return sum ?? { expression: '', figure: '0' }
+}
+
+/** A part of a whole in per cent with one decimal; null when the whole is zero. */
+export function percentOf(part: Term, whole: Term): Html | null {
+  const tenths = tenthsOf(part, whole, 100n)
+  return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths} %`)
+}
+
+/**
+ * A part of a whole in whole per cent, cut off, so that 99.9 % never reads as all: `55 %`, `Less than 1 %` or `Nothing`.
+ * Null when the whole is zero.
+ */
+export function wholePercentOf(part: Term, whole: Term): Html | null {
+  const [some, all] = [digitsIn(part), digitsIn(whole)]
+  if (all === 0n) return null
+  const percent = (some * 100n) / all
+  const shown = some === 0n ? 'Nothing' : percent === 0n ? 'Less than 1 %' : `${percent} %`
+  return expressed(`share ${part.pointer} ${whole.pointer}`, shown)
+}
+
+/** Ratio of two amounts with one decimal; null when the second is zero. */
+export function ratioOf(part: Term, whole: Term): Html | null {
+  const tenths = tenthsOf(part, whole, 1n)
+  return tenths === null ? null : expressed(`ratio ${part.pointer} ${whole.pointer}`, tenths)
+}
+
+/** A text that is computed from an answer by an expression. */
+export function expressed(expression: string, shown: string): Html {
+  return html`<span data-expr="${expression}">${shown}</span>`
+}
+
+function tenthsOf(part: Term, whole: Term, times: bigint): string | null {
+  const all = digitsIn(whole)
+  if (all === 0n) return null
+  const tenths = (digitsIn(part) * times * 10n) / all
+  const digits = (tenths < 0n ? -tenths : tenths).toString().padStart(2, '0')
+  return `${tenths < 0n ? '-' : ''}${digits.slice(0, -1)}.${digits.slice(-1)}`
+}
+
+function digitsIn({ figure }: Term): bigint {
   return BigInt(String(figure).replace('.', ''))
 }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { codePoints } from '../../../test/story/code-points.ts'
-import { canonicalQuery } from './form-query.ts'
 import { html, jsonBlock } from './html.ts'
 import { formatCsv } from '../../serve/http/csv.ts'
 
@@ -59,23 +58,5 @@ suite('a CSV export', () => {
       formatCsv({ columns: ['a', 'b', 'c'], rows, next: null }),
       `a,b,c\r\n-1.000000000,7,\r\n'=SUM(A1),"a ""b"", c",true\r\n'-x,'+1,'@y\r\n' =1,'\u00a0\u3000-x,' -1\r\n'\tx,"'\r=1",'\uff1d1\r\n x,a=b,\r\n`,
     )
-  })
-})
-
-suite('the query of a form', () => {
-  test('is unchanged when no form made it', () => {
-    for (const raw of ['', 'a', 'from=2026-10-01', 'type=a,b&nonzero=1'])
-      assert.equal(canonicalQuery(raw), raw)
-  })
-
-  test('loses blank fields, and joins checkboxes of one name to a list', () => {
-    assert.equal(canonicalQuery('a=&type=play&b=1&type=burn'), 'type=play,burn&b=1')
-    for (const raw of ['q=+', 'q=%20%20', 'q=&sort=']) assert.equal(canonicalQuery(raw), '')
-  })
-
-  test('keeps repeated parameters that are not lists, which the API refuses', () => {
-    for (const raw of ['bucket=day&bucket=hour', 'from=1&bucket=day&from=2'])
-      assert.equal(canonicalQuery(raw), raw)
-    assert.equal(canonicalQuery('from=1&to=&type=play&from=2&type=burn'), 'from=1&type=play,burn&from=2')
   })
 })

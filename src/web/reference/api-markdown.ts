@@ -1,24 +1,29 @@
 import { PROBLEMS } from '../../protocol/problem.ts'
-import { FRICTIONLESS_PATH, ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { ENDPOINT_PATHS, FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
-import type { ExampleRequest } from './api-answers.ts'
+import { type ExampleRequest, openExampleRequests } from './api-answers.ts'
 import {
   type ApiDocument,
   type ApiParameter,
+  CACHING_AND_COSTS,
   type DocumentedEndpoint,
   endpointsOf,
   exampleIn,
   formOf,
   meaningOf,
+  PROBLEMS_INTRODUCTION,
   valueBoundsOf,
 } from '../frame/api-document.ts'
 import { type Field, fieldsOf, formsOf, sharedIn, typeOfField, unitOf } from './api-fields.ts'
 import { type MediaDescription, mediaDescriptions } from './api-media.ts'
 import { snippetsOf } from './api-snippets.ts'
-import { CACHING_AND_COSTS, PROBLEMS_INTRODUCTION } from './api-terms.ts'
+import type { AnswerRoute, Reply, RouteRequest } from '../../serve/http/route.ts'
+import { askEndpoint } from '../frame/linked-answers.ts'
+import type { Web } from '../frame/page-routes.ts'
+import type { View } from '../frame/page.ts'
 
 /** Parts of the reference. */
 export type Reference = Readonly<{
@@ -31,7 +36,7 @@ export type Reference = Readonly<{
 }>
 
 /** Formats the reference as Markdown. */
-export function formatReference(reference: Reference): string {
+function formatReference(reference: Reference): string {
   const { document, site, simulated } = reference
   const endpoints = endpointsOf(document)
   const token = literal(site.token)
@@ -152,4 +157,33 @@ function lineOf(cells: readonly string[]): string {
 /** Escapes the bars of a cell, which end it even between backticks. Escaped bars stay as they are. */
 function cellOf(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/(?<!\\)\|/g, String.raw`\|`)
+}
+
+export const MARKDOWN_PATH = '/api.md'
+
+const TYPE = 'text/markdown; charset=utf-8'
+
+/** Route of `/api.md`, the reference as Markdown. */
+export function apiMarkdownRoute(web: Web): AnswerRoute {
+  return {
+    path: MARKDOWN_PATH,
+    parameters: [],
+    allowance: 'pages',
+    // Its example requests depend on the log.
+    showsLog: true,
+    handle: (ask) => replyOf(web, ask),
+  }
+}
+
+async function replyOf({ api, site, identity }: Web, ask: RouteRequest): Promise<Reply> {
+  const asking: Pick<View, 'ask'> = { ask: (endpoint, asked = {}) => api.ask(endpoint, ask, asked) }
+  const { answer: document } = await askEndpoint(asking, 'openapi')
+  const body = formatReference({
+    document,
+    site,
+    simulated: identity.simulated,
+    base: site.url,
+    questionOf: await openExampleRequests(asking),
+  })
+  return { is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }
 }

@@ -1,16 +1,35 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
-import type { ParameterForm, Parameter } from '../../protocol/parameters.ts'
+import type { Parameter, ParameterForm } from '../../protocol/parameters.ts'
 import { TERMS } from '../../serve/describe/information.ts'
 import { fillPath } from '../frame/answers.ts'
-import { openExampleAnswers } from './api-answers.ts'
-import { type ApiDocument, endpointsOf } from '../frame/api-document.ts'
-import { MARKDOWN_PATH } from './api-markdown-route.ts'
-import { sectionOf } from './api-section.ts'
-import { CACHING_PART, problemParts, sharedParts } from './api-shared.ts'
+import { type AnsweredExample, type ExampleAnswer, openExampleAnswers } from './api-answers.ts'
+import {
+  type ApiDocument,
+  type ApiParameter,
+  CACHING_AND_COSTS,
+  type DocumentedEndpoint,
+  endpointsOf,
+  endpointTerms,
+  exampleIn,
+  formOf,
+  meaningOf,
+  mediaOf,
+  PROBLEMS_INTRODUCTION,
+  valueBoundsOf,
+} from '../frame/api-document.ts'
 import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
+import { mediaDescriptions } from './api-media.ts'
+import { anchorOf, prose, sentence } from '../markup/prose.ts'
+import { snippetsOf } from './api-snippets.ts'
+import { copyButton } from '../frame/view-bar.ts'
+import { MARKDOWN_PATH } from './api-markdown.ts'
+import { PROBLEMS } from '../../protocol/problem.ts'
+import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
+import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
+import { type Field, fieldsOf, formsOf, sharedIn, typeOfField, unitOf } from './api-fields.ts'
 
 const VALUE_CHARS_MAX = 200
 
@@ -118,4 +137,237 @@ function redirectTarget({ query }: View): string | null {
 /** Encodes a value for a URL that may be between single quotes. */
 function encoded(value: string): string {
   return encodeURIComponent(value).replaceAll("'", '%27')
+}
+
+/** Length at which an example answer is cut. */
+const SHOWN_CHARS_MAX = 1_200
+
+/** Section of an endpoint: parameters, form, request, answer and terms. */
+function sectionOf(
+  endpoint: DocumentedEndpoint,
+  shown: AnsweredExample,
+  document: ApiDocument,
+  view: View,
+): Html {
+  const { operationId: id, path, summary } = endpoint
+  const template = path.slice('/api/v1'.length)
+  const page = view.paths.has(template) ? template : null
+  return html`<section aria-labelledby="${id}" data-chrome>
+    <h2 id="${id}">GET ${path}</h2>
+    <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
+    ${parametersTable(endpoint)} ${requestForm(endpoint, shown.segments, page)}
+    ${requestPart(endpoint, shown, view)} ${shown.answer === null ? null : answerPart(id, shown.answer)}
+    ${fieldsPart(endpoint, document, view.site.token)} ${endpointTerms(endpoint)}
+  </section>`
+}
+
+function requestPart(endpoint: DocumentedEndpoint, shown: AnsweredExample, view: View): Html {
+  return html`<details>
+    <summary>The request: curl, TypeScript, Python, command line</summary>
+    ${snippetsOf(view.site.url, endpoint, shown).map(
+      ({ language, text }) =>
+        html`<p>${language} ${copyButton('Copy', { text })}</p>
+          <pre
+            tabindex="0"
+            role="region"
+            aria-label="${endpoint.operationId} in ${language}"
+          ><code>${text}</code></pre>`,
+    )}
+  </details>`
+}
+
+function answerPart(id: string, { type, text, of, request }: ExampleAnswer): Html {
+  const isCut = text.length > SHOWN_CHARS_MAX
+  return html`<details>
+    <summary>An answer: ${type}</summary>
+    <p class="quiet">
+      ${
+        of === 'service'
+          ? html`What this service answers now to <a data-json href="${request}"><code>${request}</code></a>`
+          : html`A sample answer to <code>${request}</code>`
+      }${isCut ? html`, the first ${SHOWN_CHARS_MAX} of ${text.length} characters` : null}:
+    </p>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="An answer of ${id}"
+    ><code>${isCut ? `${text.slice(0, SHOWN_CHARS_MAX)}\n… cut here` : text}</code></pre>
+  </details>`
+}
+
+/** Fields of the answer in each media type. */
+function fieldsPart(endpoint: DocumentedEndpoint, document: ApiDocument, token: string): Html {
+  const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
+  return html`<details>
+    <summary>Fields of the answer</summary>
+    ${mediaDescriptions(endpoint, document).map(
+      ({ type, meaning, is, parts, fields }) =>
+        html`<p>
+            <code>${type}</code>${meaning === undefined ? '.' : html`: ${sentence(meaning)}`}
+            ${is === null ? null : html`Its fields are those of ${link(is)}.`}
+            ${parts.length === 0 ? null : html`Its parts: ${parts.map((one) => html`${link(one)} `)}`}
+          </p>
+          ${fields.length === 0 ? null : fieldsTable(`Fields of ${endpoint.operationId}`, fields, token)}`,
+    )}
+  </details>`
+}
+
+type Segments = Readonly<Record<string, string>>
+
+/** Table of an endpoint's parameters; null when it has none. */
+function parametersTable({ operationId, parameters }: DocumentedEndpoint): Html | null {
+  if (parameters.length === 0) return null
+  return html`<div class="wide" role="region" aria-label="Parameters of ${operationId}" tabindex="0">
+    <table class="params asked cards">
+      <thead>
+        <tr>
+          ${['Parameter', 'Type', 'Default', 'Bounds', 'Example', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${parameters.map(rowOf)}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function rowOf(parameter: ApiParameter): Html {
+  const { name, in: place, schema } = parameter
+  const [meaning, absent] = meaningOf(parameter)
+  const form = formOf(schema)
+  return html`<tr>
+    <th scope="row"><code>${name}</code>${place === 'query' ? null : ` (${place})`}</th>
+    <td>${form === 'moment' ? html`<a href="#${anchorOf(form)}">${form}</a>` : form}</td>
+    <td>${prose(absent)}</td>
+    <td>${valueBoundsOf(schema) ?? '–'}</td>
+    <td><code>${exampleIn(parameter)}</code></td>
+    <td>${prose(meaning)}</td>
+  </tr>`
+}
+
+/** Form that sends a request. It sends input as typed, so that the API answers mistakes. */
+function requestForm(endpoint: DocumentedEndpoint, segments: Segments, page: string | null): Html {
+  const { operationId: id, parameters } = endpoint
+  const fields = parameters.filter((one) => one.in !== 'header')
+  const body = html`<input type="hidden" name="endpoint" value="${id}" />
+    ${fields.map((one) => html`<label>${one.name} ${fieldOf(one, segments[one.name])}</label>`)}
+    <button>Send request</button>`
+  // Without `data-ask` the browser downloads bytes as usual.
+  if (!mediaOf(endpoint).every(([type]) => /json|text/.test(type))) {
+    return html`<form class="ask" method="get" action="/api">${body}</form>`
+  }
+  return html`<form class="ask" method="get" action="/api" data-ask>${body}</form>
+    <div hidden>
+      <p>
+        <output></output> ${page === null ? html`<a hidden></a>` : html`· <a>Open as a page</a>`}
+        <button type="button" data-copy-curl="">Copy curl</button>
+        <button type="button" data-copy="">Copy TypeScript</button> <button type="button">Stop</button>
+      </p>
+      <pre tabindex="0" role="region" aria-label="What ${id} answered"><code></code></pre>
+    </div>`
+}
+
+/** Attribute for the script: the field takes a list. */
+const LIST = html`data-list`
+
+function fieldOf(parameter: ApiParameter, here: string | undefined): Html {
+  const { name, in: place, schema } = parameter
+  const example = exampleIn(parameter)
+  if (schema.enum !== undefined) {
+    return html`<select name="${name}" ${place === 'path' ? html`required` : null}>
+      ${place === 'path' ? null : html`<option value="">–</option>`}
+      ${schema.enum.map((value) => (value === here ? html`<option selected>${value}</option>` : html`<option>${value}</option>`))}
+    </select>`
+  }
+  return place === 'path'
+    ? html`<input name="${name}" size="14" required pattern="\\w[\\w.\\/\\-]*" value="${here ?? example}" />`
+    : html`<input
+        name="${name}"
+        size="${example.length > 14 ? 20 : 14}"
+        placeholder="${example}"
+        ${schema.type === 'array' ? LIST : null}
+      />`
+}
+
+/** Table of fields: name, type, unit and meaning. */
+function fieldsTable(label: string, fields: readonly Field[], token: string): Html {
+  return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
+    <table class="params cards">
+      <thead>
+        <tr>
+          ${['Field', 'Type', 'Unit', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${fields.map((one) => sharedRow(one, token))}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function sharedRow(field: Field, token: string): Html {
+  const { name, of, meaning } = field
+  const [form, rest] = typeOfField(field)
+  return html`<tr>
+    <th scope="row"><code>${name}</code>${of === 'moment' ? html`, <code>…Ms</code>` : null}</th>
+    <td>${of === null ? form : html`<a href="#${anchorOf(of)}">${form}</a>`}${rest}</td>
+    <td>${unitOf(field, token)}</td>
+    <td>${prose(meaning)}</td>
+  </tr>`
+}
+
+/** Section about the shared parts of answers. */
+function sharedParts(document: ApiDocument, token: string): Html {
+  const { schemas } = document.components
+  return html`<section aria-labelledby="shared" data-chrome>
+    <h2 id="shared">What answers share</h2>
+    ${formsOf(token).map(
+      ([name, description]) =>
+        html`<h3 id="${anchorOf(name)}">${name}</h3>
+          <p>${prose(description)}</p>`,
+    )}
+    ${sharedIn(document).map(
+      (name) =>
+        html`<h3 id="${anchorOf(name)}">${name}</h3>
+          ${schemas[name]?.description === undefined ? null : html`<p>${sentence(schemas[name].description)}</p>`}
+          ${fieldsTable(`Fields of ${name}`, fieldsOf(name, document), token)}`,
+    )}
+  </section>`
+}
+
+/** Section about caching and the rate limit. */
+const CACHING_PART: Html = html`<section aria-labelledby="kept" data-chrome>
+  <h2 id="kept">Caching and rate limit</h2>
+  ${CACHING_AND_COSTS.map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+</section>`
+
+/** Section about the problems of the API. */
+function problemParts(document: ApiDocument, token: string): Html {
+  return html`<section aria-labelledby="problems" data-chrome>
+    <h2 id="problems">Problems</h2>
+    <p>${prose(PROBLEMS_INTRODUCTION)}</p>
+    <div class="wide" role="region" aria-label="Problems by code" tabindex="0">
+      <table class="cards">
+        <thead>
+          <tr>
+            <th scope="col">Code</th>
+            <th scope="col">Status</th>
+            <th scope="col">What is wrong</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${PUBLIC_PROBLEMS.map(
+            (code) =>
+              html`<tr>
+                <th scope="row"><a href="${ERRORS_PATH}#${code}">${code}</a></th>
+                <td>${PROBLEMS[code].status}</td>
+                <td>${PROBLEMS[code].title}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <h3>The document</h3>
+    ${fieldsTable('Fields of a problem', fieldsOf('Problem', document), token)}
+  </section>`
 }

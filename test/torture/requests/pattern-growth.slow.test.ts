@@ -38,7 +38,7 @@ const BUILT: readonly string[] = [
   'src/protocol/query-time.ts',
   'src/serve/describe/dataset-columns.ts',
   'src/verify/questions/figure-questions.ts',
-  'src/web/pages/find/find-matches.ts',
+  'src/web/pages/find/find-page.ts',
   'src/web/pages/find/spoken-time.ts',
   'src/web/reference/api-answers.ts',
   'src/web/reference/api-fields.ts',

@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
-import { LIGHT, pictureStyle } from '../../../src/web/markup/chart-theme.ts'
+import { LIGHT, pictureStyle } from '../../../src/web/charts/chart-picture.ts'
 
 /** A figure over time: one line for each node. Null breaks a line. */
 export type Panel = Readonly<{

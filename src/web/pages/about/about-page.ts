@@ -1,13 +1,13 @@
 import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
+import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-guard.ts'
 import type { EventTypes, Status } from '../../../protocol/endpoints/description-endpoints.ts'
 import type { Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
-import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { type Html, html, jsonBlock } from '../../markup/html.ts'
 import type { LinkedAnswer, Page, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
-import { ADDRESS_PROMISE, GUARD_HOLDS, GUARD_LIMITS } from '../../../protocol/address-guard.ts'
+import { FRICTIONLESS_LINK } from '../../frame/page-links.ts'
 
 /** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {

@@ -1,15 +1,17 @@
 import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/endpoints/file-endpoints.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
-import { eventsTotal, monthChart, monthPicture } from './archive-chart.ts'
-import { FRICTIONLESS_LINK } from '../../frame/frictionless-link.ts'
-import { expressed } from '../../charts/share.ts'
 import { codeBlock, copyButton } from '../../frame/view-bar.ts'
-import { derived, derivedSum } from '../../markup/derived.ts'
+import { derived, type Derived, derivedSum, expressed, sumOfAll } from '../../markup/derived.ts'
 import { type Html, html, jsonBlock } from '../../markup/html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
+import { chartPicture } from '../../charts/chart-picture.ts'
+import { monthMark } from '../../charts/chart-time.ts'
+import { monthHtml } from '../../markup/moment-html.ts'
+import { barChart, barPlot, type Bars } from '../../charts/chart-line.ts'
+import { FRICTIONLESS_LINK } from '../../frame/page-links.ts'
 
 /** `/archive`: all events, a file for each month. */
 export const archivePage: EndpointPage<'archive'> = {
@@ -34,9 +36,39 @@ function countOf(months: readonly ArchiveMonth[]): Html {
   ${months.length === 1 ? 'one month, in one file.' : many}`
 }
 
-const EMPTY = html`<p>
-  No event has been published yet, so there is no month. <a href="/schedule">See what is planned</a>.
-</p>`
+/** Chart of the events of each month; null for less than two months. */
+export function monthChart(months: readonly ArchiveMonth[]): Html | null {
+  const events = eventsTotal(months)
+  if (events === null || months.length < 2) return null
+  const most = months.reduce((greatest, one) => (one.events > greatest.events ? one : greatest))
+  const growing = months.some(({ state }) => state === 'open')
+  const sentence = html`The most events came in
+    <span data-at="/months/${months.indexOf(most)}/month">${monthHtml(most.month)}</span
+    >.${growing ? ' Pale: not over yet.' : null}`
+  const described = `The most, ${most.events}, came in ${most.month}. The table below has the same counts.`
+  return barChart(barsOf(months, described), sentence)
+}
+
+function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
+  return {
+    id: 'months',
+    title: 'Events of each month',
+    description,
+    bars: months.map((one) => ({
+      label: monthMark(one.month),
+      figure: String(one.events),
+      unfinished: one.state === 'open',
+    })),
+  }
+}
+
+/** Total of the events of all months. */
+function eventsTotal(months: readonly ArchiveMonth[]): Derived | null {
+  return sumOfAll(
+    '/months/*/events',
+    months.map((one) => one.events),
+  )
+}
 
 function monthTable(months: readonly ArchiveMonth[]): Html {
   const events = eventsTotal(months)
@@ -105,11 +137,6 @@ function rowOf(month: ArchiveMonth): Html {
     </td>
   </tr>`
 }
-
-const NONE = html`<span class="none">none</span>`
-
-/** Months in the curl command, so that it fits in a line. */
-const MONTHS_NAMED = 12
 
 /** Commands to download and read the files. They run as they are. */
 function howTo(months: readonly ArchiveMonth[], view: View): Html {
@@ -191,6 +218,33 @@ function datasetOf(months: readonly ArchiveMonth[], view: View): unknown {
   }
 }
 
+function tableOf({ months }: ArchiveIndex): AnswerTable {
+  return { columns: COLUMNS, rows: months.map((one) => COLUMNS.map((name) => one[name])), next: null }
+}
+
+/** The chart as a picture, for any number of months. */
+function monthPicture({ months }: ArchiveIndex, view: View): Html {
+  const described = months.map(({ month, events }) => `${month}: ${events}.`).join(' ')
+  const bars = barsOf(months, described === '' ? 'There is no month yet.' : described)
+  const [first, last] = [months.at(0)?.month, months.at(-1)?.month]
+  const range = first === undefined ? 'no month yet' : first === last ? first : `${first} to ${last}`
+  const growing = months.some(({ state }) => state === 'open') ? '; pale: not over yet' : ''
+  return chartPicture(
+    { title: bars.title, asOf: null, range: `${range}${growing}` },
+    [barPlot({ ...bars, size: 'tall' })],
+    view,
+  )
+}
+
+const EMPTY = html`<p>
+  No event has been published yet, so there is no month. <a href="/schedule">See what is planned</a>.
+</p>`
+
+const NONE = html`<span class="none">none</span>`
+
+/** Months in the curl command, so that it fits in a line. */
+const MONTHS_NAMED = 12
+
 const COLUMNS = [
   'month',
   'state',
@@ -203,7 +257,3 @@ const COLUMNS = [
   'sha256',
   'linesSha256',
 ] as const
-
-function tableOf({ months }: ArchiveIndex): AnswerTable {
-  return { columns: COLUMNS, rows: months.map((one) => COLUMNS.map((name) => one[name])), next: null }
-}

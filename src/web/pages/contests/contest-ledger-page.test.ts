@@ -19,8 +19,8 @@ import {
 } from '../../../../test/web/contest-story.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
 import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
-import { paymentCheck, poolAccount } from './contest-sums.ts'
 import { contestVerdict } from './contest-verdict.ts'
+import { paymentCheck, poolAccount } from './contest-sums.ts'
 
 suite("a contest's page", () => {
   test('adds up its payments, corrections and refunds to the figures of the ledger', async () => {

@@ -1,20 +1,33 @@
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
-import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
-import { amountHtml, countHtml, isZero } from '../../markup/amount-html.ts'
-import { facts } from '../../markup/book.ts'
+import type {
+  ContestLedger,
+  ContestWire,
+  Payouts,
+  Unpaid,
+} from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
+import { amountHtml, countHtml, eventLink, isZero } from '../../markup/amount-html.ts'
+import {
+  book,
+  type BookLine,
+  explorersNote,
+  facts,
+  sectionHead,
+  shortTransaction,
+} from '../../markup/book.ts'
 import { contestName, quotedText } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
-import { contestState, stateChip } from '../../markup/kind-words.ts'
-import type { EndpointPage } from '../../frame/page.ts'
-import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
-import { paidChart, paidPicture } from './contest-ledger-chart.ts'
-import { paymentsOf } from './contest-payments.ts'
-import { prizeTable } from './contest-prizes.ts'
-import { paymentCheck, poolAccount } from './contest-sums.ts'
+import { contestState, kindName, onePaid, stateChip, waitsForDate } from '../../markup/kind-words.ts'
+import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
+import { isWholeList, PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
+import { paidChart, paidPicture } from './paid-chart.ts'
 import { askTimeline, courseOf } from './contest-timeline.ts'
 import { contestPreview, contestVerdict } from './contest-verdict.ts'
-import { UNPAID_ASKED, whatWaits } from './contest-waits.ts'
+import type { EventWire } from '../../../protocol/event.ts'
+import { cellMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { expressed } from '../../markup/derived.ts'
+import { paymentCheck, poolAccount, prizeTable } from './contest-sums.ts'
 
 /** `/contests/{id}/ledger`: whether the prizes of a contest are paid, what waits and why, and every payment. */
 export const contestLedgerPage: EndpointPage<'contestLedger'> = {
@@ -63,24 +76,207 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
 }
 
 function factsOf({ contest, prizes }: ContestLedger): Html {
-  const state = shown(
+  const state = shownAt(
     `/contest/${contest.outcome === null ? 'status' : 'outcome'}`,
     stateChip(contestState(contest)),
   )
   const amount = (field: 'prizesOwed' | 'pool' | 'spentOnPlay'): Html =>
-    shown(`/contest/${field}`, amountHtml(contest[field]))
+    shownAt(`/contest/${field}`, amountHtml(contest[field]))
   const won: readonly (readonly [Part, Part])[] =
     prizes.length === 0 ? [] : [['Prizes won', amount('prizesOwed')]]
   return facts([
     ['State', state],
     ...won,
     ['Pool', amount('pool')],
-    ['Entries', shown('/contest/entries', countHtml(contest.entries))],
-    ['Plays', shown('/contest/plays', countHtml(contest.plays))],
+    ['Entries', shownAt('/contest/entries', countHtml(contest.entries))],
+    ['Plays', shownAt('/contest/plays', countHtml(contest.plays))],
     ['Spent on play', amount('spentOnPlay')],
   ])
 }
 
-function shown(pointer: string, figure: Html): Html {
+function shownAt(pointer: string, figure: Html): Html {
   return html`<span data-at="${pointer}">${figure}</span>`
+}
+
+/** Lines of what is won and not paid: the date, whose prize, why it waits, how long and how much. */
+function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: View): Html | null {
+  const { address, answer } = unpaid
+  if (answer.unpaid.length === 0) return null
+  const rows = answer.unpaid
+    .map((one, index) => ({ one, index }))
+    .toSorted(
+      (a, b) =>
+        Number(waitsForDate(b.one)) - Number(waitsForDate(a.one)) ||
+        a.one.availableAtMs - b.one.availableAtMs,
+    )
+  const isCut = rows.length > LINES_SHOWN || answer.next !== null
+  const lines = rows
+    .slice(0, LINES_SHOWN)
+    .map(({ one, index }) => lineOf(one, `${address}#/unpaid/${index}`, view))
+  const calendar = answer.unpaid.some(waitsForDate)
+    ? html`<a href="/payouts.ics?contestId=${id}" data-chrome>Add to a calendar</a>`
+    : null
+  return html`${sectionHead('What waits, and why', calendar)}
+  ${book(lines, {
+    list: `${address}#/unpaid`,
+    fields: 'availableAt kind status availableAt? kots',
+    ...(isCut ? { most: LINES_SHOWN } : {}),
+  })}
+  ${
+    isCut
+      ? html`<p>
+          Only the first are shown here.
+          <a href="/payouts?contestId=${id}">See all that waits</a>, or
+          <a href="/payouts.csv?contestId=${id}">as CSV</a>.
+        </p>`
+      : null
+  }`
+}
+
+function lineOf(one: Unpaid, row: string, view: View): BookLine {
+  const { status, kind, kots, availableAt } = one
+  const moment = nearMoment(availableAt, view)
+  const until = waitsForDate(one) ? untilMoment(availableAt, view) : null
+  return {
+    row,
+    when: waitsForDate(one) ? moment : html`since ${moment}`,
+    what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}`,
+    small: html`${REASONS[status]}${until === null ? null : html` Can be paid ${until}.`}`,
+    amount: amountHtml(kots),
+  }
+}
+
+/** Payments on a page. A link leads to more; the export has all. */
+const PAYMENTS_SHOWN = 100
+/** Payments above the closed list of the earlier ones. */
+const NEWEST_SHOWN = 8
+
+type Payment = Readonly<{ event: EventWire; index: number }>
+
+/** The payments with their transactions, newest first if all of them are known, else page by page. */
+function paymentsOf(ledger: ContestLedger, view: View): Html {
+  const { payouts } = ledger
+  const all = payouts.map((event, index): Payment => ({ event, index }))
+  if (isWholeList(ledger, view)) {
+    const shown = all.toReversed().slice(0, PAYMENTS_SHOWN)
+    const isCut = shown.length < all.length
+    const count = expressed('count /payouts', String(all.length))
+    return html`${sectionHead(nameOf(ledger), html`<span>${count}, newest first</span>`)}
+    ${paymentTable(shown.slice(0, NEWEST_SHOWN), view, isCut ? NEWEST_SHOWN : null)}
+    ${earlier(shown.slice(NEWEST_SHOWN), isCut, ledger, view)} ${explorersNote(view.site)}`
+  }
+  const shown = all.slice(0, PAYMENTS_SHOWN)
+  const more = shown.length < all.length || ledger.next !== null
+  const { id } = ledger.contest
+  // The CSV of the ledger ends after ten thousand rows; that of the log is whole.
+  const csv = `/api/v1/events?contestId=${id}&type=payout,correction&format=csv`
+  return html`${sectionHead(nameOf(ledger), html`<span>a part of them, in the order of their events</span>`)}
+    <p class="quiet">
+      These are only part of the payments, so they do not add up to what is paid.
+      <a href="/contests/${id}/ledger">See them from the first on</a>, or <a href="${csv}">all as CSV</a>,
+      with the contest’s other corrections.
+    </p>
+    ${paymentTable(shown, view, PAYMENTS_SHOWN)} ${explorersNote(view.site)}
+    ${pager(id, shown.at(-1)?.event.seq, more, view)}`
+}
+
+/** Name of the lines. The corrections of payments are among them. */
+function nameOf(ledger: ContestLedger): string {
+  return isPlain(ledger) ? 'Payments' : 'Payments and corrections'
+}
+
+function isPlain({ payouts }: ContestLedger): boolean {
+  return payouts.every(({ type }) => type === 'payout')
+}
+
+/** The payments before the newest, in a closed list. */
+function earlier(
+  payments: readonly Payment[],
+  isCut: boolean,
+  ledger: ContestLedger,
+  view: View,
+): Html | null {
+  const { contest, payouts } = ledger
+  if (payments.length === 0) return null
+  const most = isCut ? PAYMENTS_SHOWN - NEWEST_SHOWN : null
+  const rest = payouts.length - NEWEST_SHOWN
+  const line = isPlain(ledger) ? 'payment' : 'line'
+  return html`<details>
+    <summary>
+      ${expressed(`beyond-${NEWEST_SHOWN} /payouts`, String(rest))} earlier ${rest === 1 ? line : `${line}s`}
+    </summary>
+    ${paymentTable(payments, view, most)}
+    ${
+      isCut
+        ? html`<p>
+            Only the newest are shown here.
+            <a href="/contests/${contest.id}/ledger?limit=${PAYMENTS_SHOWN}">Read all from the first on</a>,
+            or <a href="/contests/${contest.id}/ledger.csv">as CSV</a>.
+          </p>`
+        : null
+    }
+  </details>`
+}
+
+function paymentTable(payments: readonly Payment[], view: View, most: number | null): Html {
+  const { site } = view
+  return html`<table
+    class="cards payments"
+    data-list="/payouts"
+    ${most === null ? null : html`data-most="${most}"`}
+  >
+    <thead>
+      <tr>
+        <th scope="col" data-field="at">When, UTC</th>
+        <th scope="col" data-field="type? kind">To</th>
+        <th scope="col" class="r" data-field="kots">${site.token}</th>
+        <th scope="col" class="r" data-field="tx">Transaction</th>
+        <th scope="col" class="r fold" data-field="seq">Event</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${payments.map(
+        ({ event: { seq, at, type, kind, kots, tx }, index }) =>
+          html`<tr data-row="/payouts/${index}">
+            <td class="when" data-label="UTC">${cellMoment(at, view)}</td>
+            <td class="to">${toWhom(type, kind)}</td>
+            <td class="r">${kots === null ? null : amountHtml(kots)}</td>
+            <td class="r txs">${tx === null ? null : shortTransaction(tx, site)}</td>
+            <td class="r fold">${eventLink(seq)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+function toWhom(type: string, kind: string): Html {
+  if (type === 'payout') return html`${onePaid(kind, true)}${kind === 'refund' ? ', stake given back' : null}`
+  return html`Correction of a ${kind}`
+}
+
+function pager(id: number, last: number | undefined, more: boolean, { query }: View): Html | null {
+  const paged = query.has('after')
+  if (!paged && !more) return null
+  return html`<nav aria-label="Pages of payments" class="pager" data-chrome>
+    ${paged ? html`<a href="/contests/${id}/ledger?limit=${PAYMENTS_SHOWN}">First payments</a>` : null}
+    ${
+      more && last !== undefined
+        ? html`<a rel="next" href="/contests/${id}/ledger?after=${last}&limit=${PAYMENTS_SHOWN}"
+            >Later payments</a
+          >`
+        : null
+    }
+  </nav>`
+}
+
+/** Rows that the page asks for, and lines that it shows of them. `/payouts` has all. */
+const UNPAID_ASKED = 200
+const LINES_SHOWN = 10
+
+const REASONS: Readonly<Record<UnpaidStatus, string>> = {
+  locked: 'Locked by the platform’s rules.',
+  in_review: 'The operator is checking that the contest followed its rules.',
+  awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform.',
+  payable: 'The platform can pay this now.',
+  overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards.',
 }

@@ -9,8 +9,8 @@ import { quotedText } from '../../markup/contest-name.ts'
 import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
-import { expressed } from '../../charts/share.ts'
 import { spanBetween } from '../../markup/time-words.ts'
+import { expressed } from '../../markup/derived.ts'
 
 /** Newest events of a contest's state. A contest has few, unless it is rescheduled again and again. */
 const EVENTS_ASKED = 20

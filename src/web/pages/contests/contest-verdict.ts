@@ -1,19 +1,18 @@
-import type { ContestLedger, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { ContestLedger, Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Segment, segmentBar } from '../../markup/book.ts'
-import { type Html, html } from '../../markup/html.ts'
-import { stateInWords, stateWords } from '../../markup/kind-words.ts'
+import { type Html, html, type Part } from '../../markup/html.ts'
+import { prizesOf, stateInWords, stateWords } from '../../markup/kind-words.ts'
 import { clockMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableText } from '../../preview/preview-font.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
-import { expressed, wholePercentOf } from '../../charts/share.ts'
-import { hasPrizes, isOverpaid, partOf } from './contest-prizes.ts'
-import { paymentSums, poolSums } from './contest-sums.ts'
 import { runningBar } from './contests-overview.ts'
-import { waitingSentences } from './contest-waiting.ts'
+import { type Derived, derived, derivedSum, expressed, wholePercentOf } from '../../markup/derived.ts'
+import { hasPrizes, isOverpaid, partOf, paymentSums, poolSums } from './contest-sums.ts'
 
 /** Everything that the verdict of a contest needs. */
 type Verdict = Readonly<{
@@ -122,40 +121,6 @@ function notGiven(pool: ContestLedger['pool']): string {
     : 'Nothing is left in its pool, and nothing was given back to players.'
 }
 
-/** Whether a closed contest without prizes may still publish some: its pool is not empty. */
-export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
-  return contest.status === 'paying' && contest.outcome === null && isPositive(pool.balance)
-}
-
-function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
-  const { pool, prizes } = ledger
-  const { refund = null } = pool.out
-  // They were nothing when they were published, or a correction cancelled them: the answer does not tell.
-  const isEmpty = prizes.length > 0
-  const refunded =
-    refund === null || isZero(refund)
-      ? null
-      : html`<span data-at="/pool/out/refund">${amountHtml(refund)}</span> ${site.token} were given back to
-          players.`
-  if (!mayYetPay(ledger)) {
-    return {
-      say: html`No prize was won`,
-      lead:
-        refunded ??
-        html`${isEmpty ? 'Its prizes add up to zero' : 'The contest is over'}, and nothing is left to pay.`,
-    }
-  }
-  return {
-    say: html`No prize is won yet`,
-    lead: html`${
-        isEmpty
-          ? 'The contest has closed. Its prizes add up to zero, and others are still to be published.'
-          : 'The contest has closed, and its prizes are still to be published.'
-      } <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
-      ${refunded}`,
-  }
-}
-
 /** A contest with prizes: paid in whole, in part or too much, or with more expired than was left. */
 function won(verdict: Verdict): Words {
   const { ledger } = verdict
@@ -177,14 +142,6 @@ function won(verdict: Verdict): Words {
     return { say: html`${share} ${verb}`, lead: html`${waits(verdict)}${correctedOf(ledger)}`, bar }
   }
   return { ...settled(verdict), bar }
-}
-
-/** Sentence about corrected payments; null if none was corrected. */
-function correctedOf({ payouts }: ContestLedger): Html | null {
-  const { length } = payouts.filter(({ type }) => type === 'correction')
-  if (length === 0) return null
-  const said = length === 1 ? 'A payment was corrected: both' : 'Payments were corrected: all'
-  return html` ${said} lines are <a href="#payments">among the payments</a>.`
 }
 
 /** Nothing is open: all that was won is paid, or a part of it expired. */
@@ -219,9 +176,51 @@ function settled({ ledger, view }: Verdict): Words {
   }
 }
 
+function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
+  const { pool, prizes } = ledger
+  const { refund = null } = pool.out
+  // They were nothing when they were published, or a correction cancelled them: the answer does not tell.
+  const isEmpty = prizes.length > 0
+  const refunded =
+    refund === null || isZero(refund)
+      ? null
+      : html`<span data-at="/pool/out/refund">${amountHtml(refund)}</span> ${site.token} were given back to
+          players.`
+  if (!mayYetPay(ledger)) {
+    return {
+      say: html`No prize was won`,
+      lead:
+        refunded ??
+        html`${isEmpty ? 'Its prizes add up to zero' : 'The contest is over'}, and nothing is left to pay.`,
+    }
+  }
+  return {
+    say: html`No prize is won yet`,
+    lead: html`${
+        isEmpty
+          ? 'The contest has closed. Its prizes add up to zero, and others are still to be published.'
+          : 'The contest has closed, and its prizes are still to be published.'
+      } <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are in its pool.
+      ${refunded}`,
+  }
+}
+
+/** Whether a closed contest without prizes may still publish some: its pool is not empty. */
+export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
+  return contest.status === 'paying' && contest.outcome === null && isPositive(pool.balance)
+}
+
 /** Sentences of who waits, why and from when. */
 function waits({ unpaid, ledger, view }: Verdict): Html | null {
   return unpaid === null ? null : waitingSentences(unpaid, ledger, view)
+}
+
+/** Sentence about corrected payments; null if none was corrected. */
+function correctedOf({ payouts }: ContestLedger): Html | null {
+  const { length } = payouts.filter(({ type }) => type === 'correction')
+  if (length === 0) return null
+  const said = length === 1 ? 'A payment was corrected: both' : 'Payments were corrected: all'
+  return html` ${said} lines are <a href="#payments">among the payments</a>.`
 }
 
 const TOTALS = [
@@ -264,4 +263,114 @@ function segments({ ledger: { contest }, unpaid }: Verdict): Html {
     })
   }
   return segmentBar(parts.filter(({ share }) => share > 0))
+}
+
+/** Kinds of prizes that a sentence names. */
+const NAMED_MAX = 3
+/** Dates of a state that have a sentence each. */
+const DATES_MAX = 2
+
+const STATES = ['in_review', 'locked', 'payable', 'awaiting_claim'] as const
+type Waiting = (typeof STATES)[number]
+
+type Rows = readonly Readonly<{ one: Unpaid; pointer: string }>[]
+
+/** Sentences for each state in which prizes wait: whose they are, and from when they can be paid. */
+function waitingSentences(unpaid: LinkedAnswer<Payouts>, ledger: ContestLedger, view: View): Html | null {
+  const { address, answer } = unpaid
+  if (answer.next !== null) return waitingTotals(unpaid, view.site.token)
+  const rows: Rows = answer.unpaid.map((one, index) => ({ one, pointer: `${address}#/unpaid/${index}` }))
+  const sentences = STATES.flatMap((state) => {
+    const here = rows.filter(({ one }) => one.status === state)
+    return byMoment(state, here).map((some) => html`${sentenceOf(state, some, rows, { ledger, view })} `)
+  })
+  return sentences.length === 0 ? null : html`${sentences}`
+}
+
+/** Rows of a state, apart for each date if every kind has one date: readers look for the date of their kind. */
+function byMoment(state: Waiting, rows: Rows): readonly Rows[] {
+  if (
+    state === 'payable' ||
+    state === 'awaiting_claim' ||
+    new Set(rows.map(({ one }) => one.kind)).size < rows.length
+  )
+    return rows.length === 0 ? [] : [rows]
+  const moments = [...new Set(rows.map(({ one }) => one.availableAtMs))].toSorted((a, b) => a - b)
+  if (moments.length > DATES_MAX) return [rows]
+  return moments.map((at) => rows.filter(({ one }) => one.availableAtMs === at))
+}
+
+type Context = Readonly<{ ledger: ContestLedger; view: View }>
+
+function sentenceOf(state: Waiting, here: Rows, all: Rows, { ledger, view }: Context): Html {
+  const kinds = [...new Map(here.map((row) => [row.one.kind, row])).values()]
+  const last = here.reduce((latest, row) => (row.one.availableAtMs > latest.one.availableAtMs ? row : latest))
+  const isOneMoment = here.every(({ one }) => one.availableAtMs === last.one.availableAtMs)
+  const named = kinds.length <= NAMED_MAX
+  const subjects = named ? kinds.map(({ one }) => subjectOf(one, all, ledger)) : [SEVERAL]
+  const isMany = subjects.length > 1 || subjects.some((subject) => subject.isMany)
+  const pointers = [
+    ...(named ? kinds.map(({ pointer }) => `${pointer}/kind`) : []),
+    `${last.pointer}/status`,
+    ...(state === 'in_review' || state === 'locked' ? [`${last.pointer}/availableAt`] : []),
+  ]
+  const moment = clockMoment(last.one.availableAt, view)
+  return html`<span data-at="${pointers.join(' ')}"
+    >${listed(subjects.map(({ words }, index) => (index === 0 ? words.first : words.later)))}
+    ${predicateOf(state, { isMany, isOneMoment, moment })}.</span
+  >`
+}
+
+type Predicate = Readonly<{ isMany: boolean; isOneMoment: boolean; moment: Html }>
+
+function predicateOf(state: Waiting, { isMany, isOneMoment, moment }: Predicate): Html {
+  const be = isMany ? 'are' : 'is'
+  const until = isOneMoment ? html`<b>${moment}</b>` : html`<b>${moment}</b> at the latest`
+  switch (state) {
+    case 'in_review':
+      return html`${be} ${stateInWords(state)} until ${until}`
+    case 'locked':
+      return html`${be} ${stateInWords(state)}, and can be paid from ${until} on`
+    case 'payable':
+      return stateInWords(state, 'can be paid now')
+    case 'awaiting_claim':
+      return html`${isMany ? 'wait' : 'waits'} ${stateInWords(state)}`
+  }
+}
+
+type Subject = Readonly<{ words: Readonly<{ first: Html; later: Html }>; isMany: boolean }>
+
+const SEVERAL: Subject = {
+  words: { first: html`Prizes of several kinds`, later: html`prizes of several kinds` },
+  isMany: true,
+}
+
+/** The prizes of a kind in one state: all of them, the rest after some were paid, or a part. */
+function subjectOf({ kind, status }: Unpaid, all: Rows, { prizes }: ContestLedger): Subject {
+  const { words, isMany } = prizesOf(kind)
+  const isSplit = all.some(({ one }) => one.kind === kind && one.status !== status)
+  const line = prizes.find((prize) => prize.kind === kind)
+  const isRest = line !== undefined && !(isZero(line.redeemed) && isZero(line.expired))
+  if (isSplit) return { words: { first: html`Part of ${words}`, later: html`part of ${words}` }, isMany }
+  if (isRest)
+    return { words: { first: html`The rest of ${words}`, later: html`the rest of ${words}` }, isMany }
+  return { words: { first: prizesOf(kind, true).words, later: words }, isMany }
+}
+
+function listed(parts: readonly Html[]): Part {
+  return parts.map((part, index) => {
+    const before = index === 0 ? '' : index === parts.length - 1 ? ' and ' : ', '
+    return html`${before}${part}`
+  })
+}
+
+/** Sums that wait for a date and that do not, by the totals of all rows. */
+function waitingTotals({ answer: { totals }, address }: LinkedAnswer<Payouts>, token: string): Html | null {
+  const of = (...states: readonly UnpaidStatus[]): Derived | null =>
+    derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))
+  const [dated, free] = [of('locked', 'in_review'), of('awaiting_claim', 'payable')]
+  if (dated === null || free === null) return null
+  if (!isPositive(dated.figure)) return html`All that is unpaid can be paid now.`
+  const rest = isPositive(free.figure) ? html`, and ${derived(free)} ${token} can be paid now` : null
+  return html`${derived(dated)} ${token} wait for a date${rest}.`
 }

@@ -1,8 +1,13 @@
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
-import { TOP_ROWS_MAX } from '../../../protocol/parameters.ts'
+import { SEARCH_CHARS_MAX, TOP_ROWS_MAX } from '../../../protocol/parameters.ts'
+import {
+  CONTEST_SORTS,
+  CONTEST_STATUSES,
+  type ContestSort,
+  type ContestStatus,
+} from '../../../protocol/enumerations.ts'
 import type { Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
-import type { ContestSort } from '../../../protocol/enumerations.ts'
 import { contestLink, contestName } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
@@ -10,9 +15,8 @@ import { contestState, stateWords } from '../../markup/kind-words.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
-import { contestsControls, isOneList, SORT_WORDS, sortOf } from './contests-controls.ts'
-import { contestsOverview } from './contests-overview.ts'
-import { foundTable } from './contests-table.ts'
+import { contestsOverview, foundTable } from './contests-overview.ts'
+import { derived, derivedSum } from '../../markup/derived.ts'
 
 /** Rows of one list. A link leads to more; the export has all. */
 const ROWS_SHOWN = 20
@@ -46,20 +50,67 @@ export const contestsPage: EndpointPage<'contests'> = {
   },
 }
 
-function titleOf(query: View['query']): string {
-  const states = query.list('status') ?? []
-  const what = query.has('q') ? 'Contests found' : 'Contests'
-  const words = CONTEST_WORDS.filter(([status]) => states.includes(status)).map(([, named]) => named)
-  return words.length === 0 ? what : `${what}: ${words.join(', ')}`
+/** Controls in one row: the states with their numbers, and the search with its order. */
+function contestsControls(summary: LinkedAnswer<Summary>, view: View): Html {
+  return html`<div class="controls">${tabs(summary, view)} ${search(view)}</div>`
 }
 
-const CONTEST_WORDS = [
-  ['upcoming', 'to come'],
-  ['running', 'running'],
-  ['paying', 'paying'],
-  ['paid', 'settled'],
-  ['closed', 'closed'],
-] as const
+function tabs({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html {
+  const chosen = query.list('status')?.join(',')
+  const links = TABS.map(([tab, status]) => {
+    const number = derivedSum(
+      (status === undefined ? CONTEST_STATUSES : [status]).map((state) => ({
+        pointer: `${address}#/contests/${state}`,
+        figure: answer.contests[state],
+      })),
+    )
+    const href = `/contests${query.format({ status, after: undefined, limit: undefined })}`
+    const present = status === chosen ? html` aria-current="page"` : null
+    // A search finds fewer contests than a state has.
+    const count = number === null || query.has('q') ? null : html` <small>${derived(number)}</small>`
+    return html`<li><a href="${href}" ${present}>${tab}${count}</a></li>`
+  })
+  return html`<nav aria-label="States of contests">
+    <ul class="tabs">
+      ${links}
+    </ul>
+  </nav>`
+}
+
+/** Form that searches the titles and sorts the list. It keeps the chosen states. */
+function search(view: View): Html {
+  const { query } = view
+  const status = query.list('status')?.join(',')
+  const chosen = sortOf(view)
+  return html`<form
+    class="find"
+    method="get"
+    action="/contests"
+    role="search"
+    aria-label="Contests"
+    data-chrome
+  >
+    ${status === undefined ? null : html`<input type="hidden" name="status" value="${status}" />`}
+    <input
+      type="search"
+      name="q"
+      maxlength="${SEARCH_CHARS_MAX}"
+      value="${query.word('q') ?? ''}"
+      aria-label="Words of the title"
+      placeholder="Words of the title"
+      autocapitalize="none"
+    />
+    <select name="sort" aria-label="Order">
+      ${CONTEST_SORTS.map(
+        (sort) =>
+          html`<option value="${sort === 'newest' ? '' : sort}" ${sort === chosen ? html`selected` : null}>
+            ${SORT_WORDS[sort]}
+          </option>`,
+      )}
+    </select>
+    <button>Find</button>
+  </form>`
+}
 
 async function oneList(
   { contests, next }: Contests,
@@ -123,3 +174,44 @@ function pager(next: string | null, view: View): Html | null {
     ${onward === undefined ? null : html`<a class="button" rel="next" href="${onward}">${isNewest ? 'Older contests' : 'Further contests'}</a>`}
   </nav>`
 }
+
+function titleOf(query: View['query']): string {
+  const states = query.list('status') ?? []
+  const what = query.has('q') ? 'Contests found' : 'Contests'
+  const words = CONTEST_WORDS.filter(([status]) => states.includes(status)).map(([, named]) => named)
+  return words.length === 0 ? what : `${what}: ${words.join(', ')}`
+}
+
+const CONTEST_WORDS = [
+  ['upcoming', 'to come'],
+  ['running', 'running'],
+  ['paying', 'paying'],
+  ['paid', 'settled'],
+  ['closed', 'closed'],
+] as const
+
+/** Orders of the list, as the page names them. */
+const SORT_WORDS: Readonly<Record<ContestSort, string>> = {
+  newest: 'newest first',
+  closesAt: 'soonest to close',
+  pool: 'largest pool',
+  prizesNotRedeemed: 'most unpaid',
+}
+
+/** Order of the list that a query asks for. */
+function sortOf({ query }: Pick<View, 'query'>): ContestSort {
+  return CONTEST_SORTS.find((sort) => sort === query.word('sort')) ?? 'newest'
+}
+
+/** Whether a query asks for one list, and not for the overview of all. */
+function isOneList(query: View['query']): boolean {
+  return ['status', 'q', 'sort', 'after', 'limit'].some((name) => query.has(name))
+}
+
+const TABS: readonly (readonly [tab: string, status: ContestStatus | undefined])[] = [
+  ['All', undefined],
+  ['Running', 'running'],
+  ['Paying', 'paying'],
+  ['To come', 'upcoming'],
+  ['Settled', 'paid'],
+]

@@ -1,21 +1,32 @@
 import type { EventWire } from '../../../protocol/event.ts'
 import type { Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
-import type { EventCorrections } from '../../../protocol/endpoints/event-endpoints.ts'
+import type { Contest } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { EventCorrections, EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import { eventRows } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
-import { countHtml } from '../../markup/amount-html.ts'
-import { type Html, html } from '../../markup/html.ts'
+import { countHtml, eventLink, exactAmount } from '../../markup/amount-html.ts'
+import { type Html, html, type Part } from '../../markup/html.ts'
 import { vouchersOf } from '../status/witness-line.ts'
-import { askForContest } from './event-for.ts'
-import { eventLineOf } from './event-line.ts'
-import { askProof, type EventProof } from './event-proof.ts'
-import { eventSheet, sheetTitle } from './event-sheet.ts'
+import { askForContest, whatFor } from './event-for.ts'
 import { eventName } from './event-names.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { grouped } from '../../markup/chart-scale.ts'
 import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
+import { facts } from '../../markup/book.ts'
+import { quotedText } from '../../markup/contest-name.ts'
+import { eventSentence } from './event-sentence.ts'
+import { type EventType, isEventType } from '../../../protocol/rules.ts'
+import { copyButton } from '../../frame/view-bar.ts'
+import { onePaid } from '../../markup/kind-words.ts'
+import { dayOf, exactMoment } from '../../markup/moment-html.ts'
+import { addressAt, type Site } from '../../markup/site.ts'
+import { expressed } from '../../markup/derived.ts'
+import { assert } from '../../../protocol/brand.ts'
+import { readCheckpoint } from '../../../tlog/checkpoint.ts'
+import { parseReceipt } from '../../../tlog/receipt.ts'
+import { formatBase64, formatUtf8 } from '../../../tlog/text.ts'
 
 /** `/events/{seq}`: a receipt of a payment, or a record of another event, and whether a later event corrected it. */
 export const eventPage: EndpointPage<'event'> = {
@@ -56,22 +67,141 @@ export const eventPage: EndpointPage<'event'> = {
   },
 }
 
-const NBSP = '\u00A0'
+/** Answers that a sheet shows besides the event. */
+type SheetAnswers = Readonly<{
+  details: LinkedAnswer<EventDetails>
+  corrections: LinkedAnswer<EventCorrections>
+  contest: LinkedAnswer<Contest> | null
+  proof: LinkedAnswer<EventProof>
+}>
 
-/** Link preview of an event: what it records, its exact amount, and the event that cancelled it. */
-async function previewOf({ seq, type, kind, kots, at }: EventWire, view: View): Promise<LinkPreview> {
-  const { answer } = await askEndpoint(view, 'eventCorrections', { segments: { seq: String(seq) } })
-  const { correctedBy } = answer
-  const [whole = '', decimals = ''] = (kots ?? '').split('.')
-  const cancelled = correctedBy === null ? '' : `, cancelled by event${NBSP}${grouped(String(correctedBy))}`
-  return {
-    headline: `${sheetTitle(type)}, No.${NBSP}${grouped(String(seq))}${cancelled}`,
-    figure:
-      kots === null
-        ? plainText(eventName(type, kind))
-        : `${grouped(whole)}.${decimals} ${drawableToken(view.site)}`,
-    date: previewDate(at),
-  }
+/** The sheet of an event: a receipt that prints on one page. */
+function eventSheet(event: EventWire, answers: SheetAnswers, view: View): Html {
+  const { details, corrections, contest } = answers
+  const { seq, type, kind, at, tx } = event
+  const isPaid = type === 'payout'
+  const target = whatFor(event, contest, details, view)
+  const restates = details.answer.details?.['restates']
+  const said = html`<p class="lead">${eventSentence(event, details, view)}</p>`
+  const rows: readonly (readonly [name: string, value: Part])[] = [
+    ['What', isPaid ? null : said],
+    ['Paid to', isPaid ? html`<span data-at="/kind">${onePaid(kind, true)}</span>` : null],
+    [isPaid ? 'For' : 'Contest', target],
+    ['Entered', html`<span data-at="/at">${exactMoment(at)} UTC</span>`],
+    ['Transaction', tx === null ? null : transactionOf(tx, view.site)],
+    ['Replaces', restates === undefined ? null : replaced(Number(restates), details.address)],
+    ['Corrected', correctionOf(corrections)],
+  ]
+  const isVoid = corrections.answer.correctedBy !== null
+  return html`<article class="receipt${isVoid ? ' void' : null}">
+    ${bannerOf(event, corrections)}
+    <header>
+      <span class="mark">${view.site.name}</span>
+      <p data-at="/seq /at"><b>No. ${countHtml(seq)}</b><br />${dayOf(at)}</p>
+    </header>
+    <h1>${sheetTitle(type)}</h1>
+    ${amountOf(event, details, view.site)}
+    <dl>
+      ${rows.map(([name, value]) =>
+        value === null
+          ? null
+          : html`<div>
+              <dt>${name}</dt>
+              <dd>${value}</dd>
+            </div>`,
+      )}
+    </dl>
+    ${placeInLog(event, answers.proof)}
+  </article>`
+}
+
+const HEADINGS: Readonly<Record<EventType, string>> = {
+  contest: 'Record of a contest',
+  play: 'Record of play',
+  pool: 'Record of a pool',
+  prize: 'Record of prizes won',
+  hold: 'Record of a review',
+  payout: 'Receipt of a payment',
+  expiry: 'Record of expired prizes',
+  burn: 'Record of a burn',
+  loyalty: 'Record of a loyalty reward',
+  treasury: 'Record of the treasury',
+  price: 'Price of the token',
+  trade: 'Record of a trade',
+  correction: 'Record of a correction',
+}
+
+/** Name of the record of an event: `Receipt of a payment`. */
+function sheetTitle(type: string): string {
+  return isEventType(type) ? HEADINGS[type] : 'Record of an event'
+}
+
+/** Banner of a corrected event; null for any other. */
+function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCorrections>): Html | null {
+  const { correctedBy: by, restatedBy } = answer
+  if (by === null) return null
+  const what = kots === null ? 'It' : 'Its amount'
+  const instead = restatedBy === null ? null : html` Event ${eventLink(restatedBy)} replaces it.`
+  return html`<p class="banner warn" role="note" data-at="${address}#/correctedBy ${address}#/restatedBy">
+    <b>Cancelled by event ${eventLink(by)}.</b> ${what} no longer counts.${instead}
+  </p>`
+}
+
+/** The amount, or the price, with all decimals; null for an event without either. */
+function amountOf(
+  { kots }: EventWire,
+  { answer, address }: LinkedAnswer<EventDetails>,
+  site: Site,
+): Html | null {
+  const price = answer.details?.['price']
+  if (kots === null && price === undefined) return null
+  const [figure, unit, pointer] =
+    kots === null ? [String(price), 'US dollars', `${address}#/details/price`] : [kots, site.token, '/kots']
+  return html`<p class="sum" data-at="${pointer}">${exactAmount(figure)} <small>${unit}</small></p>`
+}
+
+/** A transaction in whole, its other events, and the explorers that show it. */
+function transactionOf(tx: string, { explorers }: Site): Html {
+  const links = explorers.map(
+    (explorer, index) =>
+      html`${index === 0 ? 'See it at ' : ', '}<a rel="noreferrer" href="${addressAt(explorer, tx)}"
+          >${explorer.host}</a
+        >`,
+  )
+  return html`<code class="id" data-at="/tx">${tx}</code>
+    <small class="beside"
+      >${copyButton('Copy', { text: tx })} <span>${links}</span>
+      <a href="/events?tx=${encodeURIComponent(tx)}">Every event of this transaction</a></small
+    >`
+}
+
+function correctionOf({ answer, address }: LinkedAnswer<EventCorrections>): Html {
+  return answer.correctedBy === null
+    ? html`<span data-at="${address}#/asOf/seq">Never, up to event ${eventLink(answer.asOf.seq)}</span>`
+    : html`<span data-at="${address}#/correctedBy">By event ${eventLink(answer.correctedBy)}</span>`
+}
+
+function replaced(seq: number, address: string): Html {
+  return html`<span data-at="${address}#/details/restates"
+    >Event ${eventLink(seq)}, which was cancelled</span
+  >`
+}
+
+/** Place of the event in the signed log. */
+function placeInLog({ seq }: EventWire, { answer, address }: LinkedAnswer<EventProof>): Html {
+  const { hashes, origin, size, root } = answer
+  const count = expressed(`count ${address}#/hashes`, String(hashes))
+  const way =
+    hashes === 0
+      ? html`its own hash is the root`
+      : html`${count} ${hashes === 1 ? 'hash leads' : 'hashes lead'} from this line to the root`
+  return html`<p class="in-log">
+    <b>In the signed log.</b>
+    <span data-at="/seq ${address}#/size">Event ${countHtml(seq)} of ${countHtml(size)}</span>; ${way}, which
+    is signed by <span data-at="${address}#/origin"><code>${origin}</code></span
+    >. Root
+    <code data-at="${address}#/root">${root}</code>
+  </p>`
 }
 
 /** Links to the check of the event in the browser, and to its proof. */
@@ -122,6 +252,41 @@ function chainCommand(tx: string | null, { identity, site }: View): Html | null 
     </details>`
 }
 
+/** The line of an event: its fields and details by the names of the API. A payment's sentence stands here. */
+function eventLineOf(event: EventWire, answer: LinkedAnswer<EventDetails>, view: View): Html {
+  const { details } = answer.answer
+  const { seq, type, kind, at, atMs, contestId, kots, tx } = event
+  const fields: readonly (readonly [name: string, value: Part])[] = [
+    ['seq', seq],
+    ['type', type],
+    ['kind', kind],
+    ['at', html`<time datetime="${at}" data-form="iso">${at}</time>`],
+    ['atMs', atMs],
+    ['contestId', contestId],
+    ['kots', kots === null ? null : exactAmount(kots)],
+    ['tx', tx === null ? null : html`<span class="id cut">${tx}</span>`],
+  ]
+  const rows = fields.map(([name, value]) => row(name, value, `/${name}`))
+  const more = Object.entries(details ?? {}).map(([name, value]) =>
+    row(
+      name,
+      POINTERS.has(name) ? eventLink(Number(value)) : quotedText(String(value)),
+      `${answer.address}#/details/${name}`,
+    ),
+  )
+  const said = type === 'payout' ? html`<p class="lead">${eventSentence(event, answer, view)}</p>` : null
+  return html`<h3>The line itself</h3>
+    ${said} ${facts([...rows, ...more])}`
+}
+
+/** Details whose value is the seq of another event. */
+const POINTERS: ReadonlySet<string> = new Set(['corrects', 'restates'])
+
+function row(name: string, value: Part, pointer: string): readonly [Html, Html] {
+  const shown = value ?? html`<span class="none">null</span>`
+  return [html`<code>${name}</code>`, html`<span data-at="${pointer}">${shown}</span>`]
+}
+
 function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections): Html {
   const named = (other: number): Html => html`<span class="hidden">Event</span> ${countHtml(other)}`
   return html`<nav aria-label="Neighbours" class="buttons" data-chrome>
@@ -132,4 +297,47 @@ function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections): Html {
         : html`<span class="quiet">It was the newest event when this page was made.</span>`
     }
   </nav>`
+}
+
+/** Content of an event's proof, without any check of it: its hashes, and the signed size and root. */
+type EventProof = Readonly<{
+  hashes: number
+  origin: string
+  size: number
+  /** The root in base64. */
+  root: string
+}>
+
+/** Asks for the proof of an event against the newest checkpoint. */
+async function askProof({ ask }: Pick<View, 'ask'>, seq: number): Promise<LinkedAnswer<EventProof>> {
+  const reply = await ask('logProof', { segments: { seq: String(seq) } })
+  assert(reply.ok, 'an event that is shown has a proof')
+  const receipt = parseReceipt(formatUtf8(reply.value.answer))
+  assert(receipt.ok, 'the service makes proofs in their form')
+  const read = readCheckpoint(formatUtf8(receipt.value.checkpoint))
+  assert(read.ok, 'a proof ends with a checkpoint')
+  const { origin, size, root } = read.value.checkpoint
+  const hashes = receipt.value.proof.length
+  return {
+    address: reply.value.address,
+    answer: { hashes, origin, size, root: formatBase64(root) },
+  }
+}
+
+const NBSP = '\u00A0'
+
+/** Link preview of an event: what it records, its exact amount, and the event that cancelled it. */
+async function previewOf({ seq, type, kind, kots, at }: EventWire, view: View): Promise<LinkPreview> {
+  const { answer } = await askEndpoint(view, 'eventCorrections', { segments: { seq: String(seq) } })
+  const { correctedBy } = answer
+  const [whole = '', decimals = ''] = (kots ?? '').split('.')
+  const cancelled = correctedBy === null ? '' : `, cancelled by event${NBSP}${grouped(String(correctedBy))}`
+  return {
+    headline: `${sheetTitle(type)}, No.${NBSP}${grouped(String(seq))}${cancelled}`,
+    figure:
+      kots === null
+        ? plainText(eventName(type, kind))
+        : `${grouped(whole)}.${decimals} ${drawableToken(view.site)}`,
+    date: previewDate(at),
+  }
 }

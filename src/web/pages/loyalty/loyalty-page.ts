@@ -8,14 +8,17 @@ import {
   isZero,
 } from '../../markup/amount-html.ts'
 import { sectionHead } from '../../markup/book.ts'
-import { percentOf } from '../../charts/share.ts'
 import { type Html, html } from '../../markup/html.ts'
-import { monthName, rewardChart, rewardPicture } from './loyalty-chart.ts'
-import { clockMoment, momentOf, untilMoment } from '../../markup/moment-html.ts'
+import { clockMoment, momentOf, monthWords, untilMoment } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { copyButton } from '../../frame/view-bar.ts'
+import { derived, derivedSum, expressed, percentOf } from '../../markup/derived.ts'
+import { chartPicture } from '../../charts/chart-picture.ts'
+import { digitsOf } from '../../markup/chart-scale.ts'
+import { monthMark } from '../../charts/chart-time.ts'
+import { barChart, barPlot, type Bars } from '../../charts/chart-line.ts'
 
 /** `/loyalty/runs`: each month's reward, with the digests of its files. */
 export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
@@ -31,15 +34,6 @@ export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
       : html`${plannedOf(answer, view)} ${INTRODUCTION} ${rewardChart(answer, view)}
         ${runTable(answer.runs, view)} ${answer.runs.map(filesOf)}`,
 }
-
-const EMPTY = html`<p>
-  <a href="/schedule">See what is planned</a>, or <a href="/funds">what the loyalty fund holds</a>.
-</p>`
-
-const INTRODUCTION = html`<p>
-  Each month’s reward is paid from the loyalty fund. The digest of the input is published before the output
-  exists, so that neither can be changed afterwards.
-</p>`
 
 /** The newest computed reward, and how much of it is paid. */
 function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
@@ -65,8 +59,6 @@ function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
     : html`${share} of the loyalty reward of ${monthName(month, `${run}/month`)} is paid.`
 }
 
-const NONE_YET = html`No loyalty reward has been announced yet.`
-
 /** Planned moment of the next reward; null if none is planned. */
 function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
   const index = runs.findLastIndex(({ total, paysAt }) => total === null && paysAt !== null)
@@ -79,6 +71,44 @@ function plannedOf({ runs }: LoyaltyRuns, view: View): Html | null {
     <span data-at="/runs/${index}/paysAt">${clockMoment(paysAt, view)}</span
     >${until === null ? null : html`, <span data-at="/runs/${index}/paysAt">${until}</span>`}.
   </p>`
+}
+
+/** Chart of the reward of each month; null for a single month. */
+function rewardChart({ runs }: LoyaltyRuns, { site }: View): Html | null {
+  const computed = computedIn(runs)
+  const all = derivedSum(
+    computed.map(({ total, pointer }) => ({ pointer: `${pointer}/total`, figure: total })),
+  )
+  const [first] = computed
+  if (all === null || first === undefined || computed.length < 2) return null
+  const most = computed.reduce(
+    (greatest, one) => (digitsOf(one.total) > digitsOf(greatest.total) ? one : greatest),
+    first,
+  )
+  const sentence = html`${derived(all)} ${site.token} in all these months, the most for
+  ${monthName(most.run.month, `${most.pointer}/month`)}.`
+  return barChart(barsOf(computed, site.token), sentence)
+}
+
+function barsOf(computed: readonly ComputedRun[], token: string): Bars {
+  return {
+    id: 'rewards',
+    title: `Loyalty reward of each month, ${token}`,
+    description:
+      computed.length === 0
+        ? 'No reward is computed yet.'
+        : computed.map(({ run, total }) => `${run.month}: ${total} ${token}.`).join(' '),
+    bars: computed.map(({ run, total }) => ({ label: monthMark(run.month), figure: total })),
+  }
+}
+
+/** Months with a computed reward, the earliest first. */
+function computedIn(runs: readonly LoyaltyRun[]): readonly ComputedRun[] {
+  return runs
+    .flatMap((run, index) =>
+      run.total === null ? [] : [{ run, total: run.total, pointer: `/runs/${index}` }],
+    )
+    .toSorted((a, b) => (a.run.month < b.run.month ? -1 : 1))
 }
 
 function runTable(runs: readonly LoyaltyRun[], view: View): Html {
@@ -137,8 +167,6 @@ function filesOf({ month, input, output }: LoyaltyRun, index: number): Html {
   </section>`
 }
 
-const DIGEST = /^sha256:([0-9a-f]{64})$/
-
 function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: string): Html {
   if (file === null) {
     return html`<dt>${name}</dt>
@@ -166,3 +194,34 @@ function fileOf(name: string, file: LoyaltyFile | null, none: string, pointer: s
       </details>
     </dd>`
 }
+
+/** Name of a month with the pointer of its source: `October 2026`. */
+function monthName(month: string, pointer: string): Html {
+  return expressed(`monthname ${pointer}`, monthWords(month))
+}
+
+/** The chart as a picture, empty while no reward is computed. */
+function rewardPicture({ runs, asOf }: LoyaltyRuns, view: View): Html {
+  const computed = computedIn(runs)
+  const bars = barsOf(computed, view.site.token)
+  const months = [computed.at(0), computed.at(-1)].flatMap((one) =>
+    one === undefined ? [] : [one.run.month],
+  )
+  const range = months.length === 0 ? 'no month yet' : months.join(' to ')
+  return chartPicture({ title: bars.title, asOf, range }, [barPlot({ ...bars, size: 'tall' })], view)
+}
+
+const EMPTY = html`<p>
+  <a href="/schedule">See what is planned</a>, or <a href="/funds">what the loyalty fund holds</a>.
+</p>`
+
+const INTRODUCTION = html`<p>
+  Each month’s reward is paid from the loyalty fund. The digest of the input is published before the output
+  exists, so that neither can be changed afterwards.
+</p>`
+
+const NONE_YET = html`No loyalty reward has been announced yet.`
+
+const DIGEST = /^sha256:([0-9a-f]{64})$/
+
+type ComputedRun = Readonly<{ run: LoyaltyRun; total: string; pointer: string }>

@@ -1,15 +1,19 @@
-import { DAY_MS, floorTo, msOf } from '../../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, msOf } from '../../../protocol/moment.ts'
 import type { Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { UnpaidStatus } from '../../../protocol/enumerations.ts'
 import type { View } from '../../frame/page.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import { amountHtml, isPositive } from '../../markup/amount-html.ts'
 import { book, type BookLine, sectionHead } from '../../markup/book.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import { derived, derivedSum } from '../../markup/derived.ts'
+import { derived, type Derived, derivedSum } from '../../markup/derived.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { kindName, stateChip } from '../../markup/kind-words.ts'
 import { hourOf, nearDay, nearMoment, spanFrom, untilMoment } from '../../markup/moment-html.ts'
-import { type IndexedPrize, prizesIn, waitingIn } from './payouts-headline.ts'
+import { chartPicture } from '../../charts/chart-picture.ts'
+import { digitsOf } from '../../markup/chart-scale.ts'
+import { dayMark } from '../../charts/chart-time.ts'
+import { barPlot, type Bars } from '../../charts/chart-line.ts'
 
 /** Maximum lines of a book on a page. Exports and the next pages have more. */
 const LINES_SHOWN = 100
@@ -150,4 +154,87 @@ function moreNote(
 /** Stable key of a line. A contest may have several lines. */
 function unpaidKey({ contestId, kind, status, unlocksAtMs, reviewUntilMs, availableAtMs }: Unpaid): string {
   return [contestId, kind, status, unlocksAtMs, reviewUntilMs, availableAtMs].join(' ')
+}
+
+/** Days in the chart, from today. The table also has later ones. */
+const DAYS_DRAWN = 30
+
+type Day = Readonly<{ startMs: number; rows: readonly IndexedPrize[]; total: Derived }>
+
+/** Rows grouped by the day on which they become available, with the day's total. */
+function daysOf(rows: readonly IndexedPrize[]): readonly Day[] {
+  const byDay = Map.groupBy(rows, ({ unpaid }) => floorTo(msOf(unpaid.availableAtMs), DAY_MS))
+  return [...byDay].flatMap(([startMs, placed]) => {
+    const total = sumOfDay(placed)
+    return total === null ? [] : [{ startMs, rows: placed, total }]
+  })
+}
+
+/** Picture of the amounts that become available on each of the next days. */
+export function daysPicture(payouts: Payouts, title: string, view: View): Html {
+  const rows = waitingIn(payouts)
+  const from = drawnFrom(payouts)
+  const bars = barsOf(payouts, rows, view)
+  const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
+  const part = isWholeList(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
+  const range = `${dates.join(' to ')}${part}`
+  return chartPicture({ title, asOf: payouts.asOf, range }, [barPlot({ ...bars, size: 'tall' })], view)
+}
+
+function drawnFrom({ now }: Payouts): number {
+  return floorTo(msOf(now.atMs), DAY_MS)
+}
+
+function drawnOf(payouts: Payouts, rows: readonly IndexedPrize[]): readonly IndexedPrize[] {
+  const end = drawnFrom(payouts) + DAYS_DRAWN * DAY_MS
+  return rows.filter(({ unpaid }) => unpaid.availableAtMs < end)
+}
+
+function barsOf(payouts: Payouts, rows: readonly IndexedPrize[], view: View): Bars {
+  const { token } = view.site
+  const part = isWholeList(payouts, view) ? '' : ', for part of the unpaid prizes'
+  const from = drawnFrom(payouts)
+  const drawn = drawnOf(payouts, rows)
+  const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))
+  const most = mostOf(drawn)?.rows[0]?.unpaid.availableAt.slice(0, 10)
+  return {
+    id: 'days',
+    title: `What becomes available day by day${part}, ${token}`,
+    description: `The total of each of the next thirty days${part}. ${most === undefined ? 'Nothing waits for a date.' : `The most becomes available on ${most}.`}`,
+    bars: Array.from({ length: DAYS_DRAWN }, (_, index) => {
+      const startMs = from + index * DAY_MS
+      return { label: dayMark(startMs), figure: totals.get(startMs) ?? '0.000000000' }
+    }),
+  }
+}
+
+/** Day on which the most becomes available, the earliest if several do. */
+function mostOf(rows: readonly IndexedPrize[]): Day | undefined {
+  return daysOf(rows).reduce<Day | undefined>(
+    (most, day) =>
+      most === undefined || digitsOf(day.total.figure) > digitsOf(most.total.figure) ? day : most,
+    undefined,
+  )
+}
+
+function sumOfDay(rows: readonly IndexedPrize[]): Derived | null {
+  return derivedSum(
+    rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
+  )
+}
+
+/** Unpaid prize with its index in the answer. */
+type IndexedPrize = Readonly<{ unpaid: Unpaid; index: number }>
+
+/** Prizes in these states, the soonest first. */
+function prizesIn({ unpaid }: Payouts, ...states: readonly UnpaidStatus[]): readonly IndexedPrize[] {
+  return unpaid
+    .map((one, index) => ({ unpaid: one, index }))
+    .filter((one) => states.includes(one.unpaid.status))
+    .toSorted((a, b) => a.unpaid.availableAtMs - b.unpaid.availableAtMs)
+}
+
+/** Prizes that wait for a date, the soonest first. */
+export function waitingIn(payouts: Payouts): readonly IndexedPrize[] {
+  return prizesIn(payouts, 'locked', 'in_review')
 }

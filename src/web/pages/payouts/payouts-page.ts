@@ -1,20 +1,22 @@
-import type { Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
-import { UNPAID_STATUSES } from '../../../protocol/enumerations.ts'
+import type { Contest, ContestLedger, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import { UNPAID_STATUSES, type UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
-import type { EndpointPage, View } from '../../frame/page.ts'
+import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
-import { amountHtml, isPositive, isZero } from '../../markup/amount-html.ts'
+import { amountHtml, headlineAmount, isPositive, isZero } from '../../markup/amount-html.ts'
 import { type Segment, segmentBar } from '../../markup/book.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { stateWords } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { capitalized } from '../../markup/prose.ts'
-import { askContest, nothingOpen } from './no-payouts.ts'
-import { payoutsAside } from './payouts-aside.ts'
-import { type Titles, unpaidBooks } from './payouts-book.ts'
-import { daysPicture } from './payouts-days.ts'
-import { isNothingOpen, payoutsHeading } from './payouts-headline.ts'
+import { daysPicture, type Titles, unpaidBooks, waitingIn } from './payouts-book.ts'
+import { removeDirection } from '../../../protocol/foreign-text.ts'
+import { payoutsSubscription } from './payouts-calendar.ts'
+import { contestLink } from '../../markup/contest-name.ts'
+import { type Derived, derivedSum, negated } from '../../markup/derived.ts'
+import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
+import { mayYetPay } from '../contests/contest-verdict.ts'
 
 /** `/payouts`: unpaid prizes, and when they can be paid. */
 export const payoutsPage: EndpointPage<'payouts'> = {
@@ -42,6 +44,170 @@ export const payoutsPage: EndpointPage<'payouts'> = {
       </div>
       ${links}`
   },
+}
+
+/** Top of the page: what can be paid now and what waits until when, in a sentence. */
+async function payoutsHeading(payouts: Payouts, view: View): Promise<Html> {
+  if (isNothingOpen(payouts)) return nothingHeading(payouts, view)
+  const contest = await askContest(view)
+  const named =
+    contest === null
+      ? null
+      : html`<p data-at="${contest.address}#/title ${contest.address}#/id">${ofContest(contest.answer)}</p>`
+  const noun = contest === null ? ' of prizes' : ''
+  return html`${named}
+    <h1>${sentenceOf(payouts, noun, view)}</h1>
+    ${overpaidNote(payouts, view)}`
+}
+
+function ofContest({ id, title }: Contest): Html {
+  return html`Unpaid prizes of ${contestLink(id, title)}`
+}
+
+/** Whether no prize is unpaid. The totals are of all pages. */
+function isNothingOpen({ unpaid, totals }: Payouts): boolean {
+  return unpaid.length === 0 && UNPAID_STATUSES.every((status) => isZero(totals[status]))
+}
+
+function sentenceOf(payouts: Payouts, noun: string, view: View): Html {
+  const { token } = view.site
+  const ready = totalOf(payouts, 'payable', 'awaiting_claim')
+  const rest = totalOf(payouts, 'locked', 'in_review')
+  const waits = isPositive(rest.figure)
+  if (isPositive(ready.figure)) {
+    return waits
+      ? html`${largeSum(ready)} ${token}${noun} can be paid now, ${largeSum(rest)} more
+        ${lastDay(payouts, view)}`
+      : html`All ${largeSum(ready)} ${token}${noun === '' ? '' : ' of unpaid prizes'} can be paid now`
+  }
+  if (waits)
+    return html`${largeSum(rest)} ${token}${noun} wait${noun === '' ? 's' : ''}${firstDay(payouts, view)}`
+  return html`${overpaidOf(payouts)} ${token} more was paid or has expired than was won`
+}
+
+/** Sum of the totals of two states. */
+function totalOf({ totals }: Payouts, ...states: readonly [UnpaidStatus, UnpaidStatus]): Derived {
+  const sum = derivedSum(states.map((status) => ({ pointer: `/totals/${status}`, figure: totals[status] })))
+  return sum ?? { expression: '', figure: '0' }
+}
+
+function largeSum({ expression, figure }: Derived): Html {
+  return html`<span data-expr="${expression}">${headlineAmount(figure)}</span>`
+}
+
+/** Amount by which payments and what has expired are above prizes. Its total is negative. */
+function overpaidOf({ totals }: Payouts): Html {
+  return largeSum(negated({ pointer: '/totals/overpaid', figure: totals.overpaid }))
+}
+
+/** Moment by which all can be paid; known only from the whole list. */
+function lastDay(payouts: Payouts, view: View): Html {
+  const last = waitingIn(payouts).at(-1)
+  if (last === undefined || !isWholeList(payouts, view)) return html`later`
+  const { availableAt } = last.unpaid
+  const pointer = `/unpaid/${last.index}/availableAt`
+  return html`by <span data-at="${pointer}">${clockMoment(availableAt, view)}</span>`
+}
+
+/** Moment from which the first can be paid; known only from the whole list. */
+function firstDay(payouts: Payouts, view: View): Html | null {
+  const [first] = waitingIn(payouts)
+  if (first === undefined || !isWholeList(payouts, view)) return null
+  const moment = nearMoment(first.unpaid.availableAt, view)
+  return html`; the first can be paid from
+    <span data-at="/unpaid/${first.index}/availableAt">${moment}</span>`
+}
+
+/** Note that more was paid or has expired than was won, unless the headline says so; null if none was. */
+function overpaidNote(payouts: Payouts, { site }: View): Html | null {
+  if (isZero(payouts.totals.overpaid)) return null
+  const isSaid = UNPAID_STATUSES.every((status) => status === 'overpaid' || isZero(payouts.totals[status]))
+  const why = 'because a prize was corrected afterwards.'
+  return isSaid
+    ? html`<p class="lead">That is ${why}</p>`
+    : html`<p class="lead">
+        ${overpaidOf(payouts)} ${site.token} more was paid or has expired than was won, ${why}
+      </p>`
+}
+
+/** Top of a page without unpaid prizes, for all contests or by the state of one. */
+async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
+  if (!view.query.has('contestId')) {
+    const lead =
+      asOf.seq === 0 ? 'The log is still empty.' : 'Every prize won so far is paid, or has expired.'
+    return html`<h1>No prize is unpaid</h1>
+      <p class="lead">${lead}</p>`
+  }
+  const contest = await askContest(view)
+  return contest === null ? html`<h1>No contest has this number</h1>` : headingOf(contest, view)
+}
+
+async function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Promise<Html> {
+  const { id, title, status, opensAt, closesAt, prizesOwed, prizesExpired } = answer
+  const named = html`<p data-at="${address}#/title ${address}#/id">
+    Unpaid prizes of ${contestLink(id, title)}
+  </p>`
+  if (status === 'upcoming') {
+    return html`${named}
+      <h1>No prize has been won yet</h1>
+      <p class="lead" data-at="${address}#/opensAt">
+        The contest is planned to open ${clockMoment(opensAt, view)}.
+      </p>`
+  }
+  if (status === 'running') {
+    return html`${named}
+      <h1>No prize has been won yet</h1>
+      <p class="lead" data-at="${address}#/closesAt">
+        Prizes are won when the contest closes. That is planned for ${clockMoment(closesAt, view)}.
+      </p>`
+  }
+  if (!isPositive(prizesOwed)) {
+    const ledger = await askToPay(answer, view)
+    return ledger === null
+      ? html`${named}
+          <h1>No prize was won in this contest</h1>`
+      : html`${named}
+          <h1>No prize is won yet</h1>
+          <p class="lead">
+            The contest has closed, and its prizes are still to be published.
+            <span data-at="${ledger.address}#/pool/balance">${amountHtml(ledger.answer.pool.balance)}</span>
+            ${view.site.token} are in its pool.
+          </p>
+          ${jsonLinks([['its ledger', ledger]])}`
+  }
+  return html`${named}
+    <h1>No prize of this contest is unpaid</h1>
+    <p class="lead">Everything that was won is paid${isZero(prizesExpired) ? '' : ', or has expired'}.</p>`
+}
+
+/** Ledger of a closed contest without prizes that may still publish some; null if it will not. */
+async function askToPay(contest: Contest, view: View): Promise<LinkedAnswer<ContestLedger> | null> {
+  if (contest.status !== 'paying' || contest.outcome !== null) return null
+  const segments = { id: String(contest.id) }
+  const ledger = await askEndpoint(view, 'contestLedger', { segments, query: 'limit=1' })
+  return mayYetPay(ledger.answer) ? ledger : null
+}
+
+/** Further way from a page without unpaid prizes. */
+async function nothingOpen(view: View): Promise<Html> {
+  if (!view.query.has('contestId')) {
+    return html`<p>
+      See <a href="/contests?status=paid">the contests that are settled</a>, each with its payments.
+    </p>`
+  }
+  const contest = await askContest(view)
+  if (contest === null) return html`<p>See <a href="/contests">all contests</a>.</p>`
+  return html`<p>
+    <a href="/contests/${contest.answer.id}/ledger">The contest, with all its payments</a>
+  </p>`
+}
+
+/** The contest of the query; null without one, or if none has the number. */
+async function askContest(view: View): Promise<LinkedAnswer<Contest> | null> {
+  const id = view.query.integer('contestId')
+  if (id === undefined) return null
+  const asked = await view.ask('contest', { segments: { id: String(id) } })
+  return asked.ok ? asked.value : null
 }
 
 function titleOf({ query }: View): string {
@@ -127,4 +293,68 @@ function pager({ next }: Payouts, { query }: View): Html | null {
     ${paged ? html`<a href="/payouts${query.format({ after: undefined })}">First page</a>` : null}
     ${next === null ? null : html`<a rel="next" href="${pagePathOf(next)}">Next page</a>`}
   </nav>`
+}
+
+/** Contests whose names the search field suggests. */
+const SUGGESTED_MAX = 100
+
+/** Reason for each state of a prize. */
+const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
+  ['locked', 'Won. It can be paid from a fixed moment.'],
+  ['in_review', 'The operator is checking that the contest followed its rules.'],
+  ['awaiting_claim', 'It can be paid as soon as its winner asks for it on the platform.'],
+  ['payable', 'It can be paid now. The platform pays it without being asked.'],
+  ['overpaid', 'More was paid or has expired than was won: the prize was corrected afterwards.'],
+]
+
+/** Facts beside the books: how to find a contest, why a prize waits, how to be notified. */
+function payoutsAside(payouts: Payouts, titles: Titles | null, view: View): Html {
+  const { totals } = payouts
+  const waits = isPositive(totals.locked) || isPositive(totals.in_review)
+  return html`<aside>
+    <h2>Is mine among them?</h2>
+    <p class="quiet">
+      The log has totals of each contest and kind of prize, and nobody’s name or wallet. Your own share is on
+      the platform.
+    </p>
+    ${contestForm(payouts, titles, view)}
+    <h2>Why a prize waits</h2>
+    <dl class="why" data-chrome>
+      ${REASONS.filter(([status]) => status !== 'overpaid' || !isZero(totals.overpaid)).map(
+        ([status, reason]) =>
+          html`<dt id="${status}"><span class="chip ${status}">${stateWords(status)}</span></dt>
+            <dd>${reason}</dd>`,
+      )}
+    </dl>
+    ${
+      waits
+        ? html`<h2>Get notified</h2>
+            <p class="quiet">A calendar with each date on which a prize can be paid.</p>
+            ${payoutsSubscription(view.query.integer('contestId'), view)}`
+        : null
+    }
+  </aside>`
+}
+
+/** Search for a contest by number or name, which leads to its page. It suggests contests with unpaid prizes. */
+function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View): Html {
+  const ids = titles === null ? [] : [...new Set(unpaid.map(({ contestId }) => contestId))]
+  const named = ids.slice(0, SUGGESTED_MAX).flatMap((id) => {
+    const title = titles?.get(id) ?? null
+    return title === null ? [] : [html`<option value="contest ${id}">${removeDirection(title)}</option>`]
+  })
+  return html`<form class="find" role="search" action="/find" data-chrome>
+      <input
+        type="search"
+        name="q"
+        maxlength="300"
+        list="contests"
+        autocomplete="off"
+        aria-label="Number of a contest, or words of its name"
+        placeholder="Contest"
+      />
+      <datalist id="contests">${named}</datalist>
+      <button>Show</button>
+    </form>
+    ${query.has('contestId') ? html`<p><a href="/payouts">Unpaid prizes of all contests</a></p>` : null}`
 }

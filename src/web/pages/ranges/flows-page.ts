@@ -2,7 +2,7 @@ import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endp
 import { amountHtml, exactAmount, headlineAmount, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
-import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
+import { chartPicture } from '../../charts/chart-picture.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
 import { type Html, html } from '../../markup/html.ts'
@@ -11,13 +11,11 @@ import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { rangeControls } from './range-form.ts'
-import { beforeLaunch } from './range-presets.ts'
+import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
 import { capitalized } from '../../markup/prose.ts'
-import { rangeQuery } from '../../markup/range-query.ts'
 import { rangeHtml, rangeName } from './range-words.ts'
-import { percentOf } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { percentOf } from '../../markup/derived.ts'
 
 /** `/flows`: amounts spent, paid and burned in each bucket. */
 export const flowsPage: EndpointPage<'flows'> = {
@@ -178,11 +176,10 @@ function pictureOf(flows: Flows, view: View): Html {
       title: `Money by ${bucket}`,
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
-      ...sourceOf(view),
       growing: unfinishedIn(flows) > 0,
     },
     [flowsPlot(flows, site), burnedPlot(flows, site), pricePlot(flows, site)],
-    themeOf(view),
+    view,
   )
 }
 

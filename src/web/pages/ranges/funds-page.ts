@@ -3,19 +3,16 @@ import { amountHtml, exactAmount, headlineAmount } from '../../markup/amount-htm
 import { facts, figures } from '../../markup/book.ts'
 import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
-import { chartPicture, sourceOf, themeOf } from '../../charts/chart-picture.ts'
+import { chartPicture } from '../../charts/chart-picture.ts'
 import type { Plot } from '../../charts/chart-plot.ts'
 import type { SeriesStyle } from '../../charts/chart-words.ts'
 import { unfinishedIn } from './flows-chart.ts'
-import { derived, minus, negated } from '../../markup/derived.ts'
+import { derived, minus, negated, ratioOf } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { bucketStart, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { rangeControls } from './range-form.ts'
-import { beforeLaunch } from './range-presets.ts'
-import { rangeQuery } from '../../markup/range-query.ts'
-import { ratioOf } from '../../charts/share.ts'
+import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
 import type { Site } from '../../markup/site.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
 
@@ -177,11 +174,10 @@ function pictureOf(funds: Funds, view: View): Html {
       title: `Funds by ${bucket}`,
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
-      ...sourceOf(view),
       growing: unfinishedIn(funds) > 0,
     },
     // Only the last plot has dates under it.
     panels.map((plot, index) => ({ ...plot, dated: index === panels.length - 1 })),
-    themeOf(view),
+    view,
   )
 }

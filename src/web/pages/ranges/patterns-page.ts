@@ -11,14 +11,14 @@ import {
   heatTable,
   HOURS,
 } from '../../charts/chart-heat.ts'
-import { framed, sourceOf, themeOf } from '../../charts/chart-picture.ts'
+import { framed } from '../../charts/chart-picture.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { expressed } from '../../charts/share.ts'
 import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
-import { offsetSelect, offsetText } from '../../markup/time-offset.ts'
+import { expressed } from '../../markup/derived.ts'
+import { TZ_MINUTES_MAX } from '../../../protocol/parameters.ts'
 
 type Measure = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'plays'
 
@@ -222,13 +222,55 @@ function pictureOf(patterns: Patterns, view: View): Html {
       title: 'Spent on play by hour of the week',
       asOf,
       range: `${momentText(from)} to ${momentText(to)}`,
-      ...sourceOf(view),
     },
     {
       body,
       height: y(DAYS.length) + 32,
       description: DAYS.map((day, row) => `${day}: ${patterns.byDay[row]?.spentOnPlay ?? ''}.`).join(' '),
-      theme: themeOf(view),
     },
+    view,
   )
+}
+
+const HOUR = 60
+
+/** Offsets from UTC in use that are not whole hours, in minutes. */
+const PARTS: readonly number[] = [
+  [-9, 30],
+  [-3, 30],
+  [-2, 30],
+  [3, 30],
+  [4, 30],
+  [5, 30],
+  [5, 45],
+  [6, 30],
+  [8, 45],
+  [9, 30],
+  [10, 30],
+  [12, 45],
+  [13, 45],
+].map(([hours = 0, minutes = 0]) => hours * HOUR + Math.sign(hours) * minutes)
+
+const WHOLES: readonly number[] = Array.from(
+  { length: (2 * TZ_MINUTES_MAX) / HOUR + 1 },
+  (_, index) => index * HOUR - TZ_MINUTES_MAX,
+)
+
+/** Offset in minutes as text: `+05:45` for 345. */
+export function offsetText(minutes: number): string {
+  const size = Math.abs(minutes)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / HOUR))}:${two(size % HOUR)}`
+}
+
+/** Select element of offsets from UTC. It includes the chosen one, even if no time zone uses it. */
+export function offsetSelect(chosen: number): Html {
+  const offsets = [...new Set([...WHOLES, ...PARTS, chosen])].toSorted((a, b) => a - b)
+  return html`<select name="tz">
+    ${offsets.map((offset) =>
+      offset === chosen
+        ? html`<option value="${offset}" selected>UTC${offsetText(offset)}</option>`
+        : html`<option value="${offset}">UTC${offsetText(offset)}</option>`,
+    )}
+  </select>`
 }

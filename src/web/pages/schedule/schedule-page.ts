@@ -1,13 +1,24 @@
-import type { Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Contests, Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
-import { jsonLinks } from '../../frame/linked-answers.ts'
-import type { EndpointPage, View } from '../../frame/page.ts'
-import { calendarLinks } from '../../frame/subscription-links.ts'
-import { contestName, quotedText } from '../../markup/contest-name.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
+import { calendarLinks } from '../../frame/page-links.ts'
+import { contestLink, contestName, quotedText } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
-import { clockMoment, momentText, monthHtml, nearMoment, untilMoment } from '../../markup/moment-html.ts'
-import { type ContestPlan, planBook, plansOf } from './schedule-book.ts'
-import { askOpen, timeline, timelinePicture } from './schedule-timeline.ts'
+import {
+  clockMoment,
+  hourOf,
+  momentText,
+  monthHtml,
+  nearDay,
+  nearMoment,
+  untilMoment,
+} from '../../markup/moment-html.ts'
+import { book, type BookLine, sectionHead } from '../../markup/book.ts'
+import { isolateDirection, removeDirection } from '../../../protocol/foreign-text.ts'
+import { chartPicture, clipped } from '../../charts/chart-picture.ts'
+import { plotOnPage } from '../../charts/chart-plot.ts'
+import { type ChartSpan, spanExtent, spanPlot, type Spans } from '../../charts/chart-spans.ts'
 
 /** `/schedule`: what opens and closes next, day by day. */
 export const schedulePage: EndpointPage<'schedule'> = {
@@ -61,11 +72,101 @@ function nextPlan(schedule: Schedule, { now }: Pick<View, 'now'>): ContestPlan |
   return plansOf(schedule).find(({ atMs }) => atMs > now)
 }
 
-/** Link-preview text: the next plan; null if no plan is in the future. */
-function soonestText(schedule: Schedule, view: View): string | null {
-  const next = nextPlan(schedule, view)
-  if (next === undefined) return null
-  return `Planned next: ${contestName(next.contestId, next.title)} ${next.what}, at ${momentText(next.at)}.`
+/** Timeline of the contests that have not closed, by planned close; null if there are none. */
+function timeline(schedule: Schedule, open: OpenContests): Html | null {
+  const courses = drawnContests(schedule, open)
+  if (courses.length === 0) return null
+  const cut = schedule.closes.length > courses.length
+  return html`<figure class="chart">
+    <figcaption>
+      Each contest from its opening to its
+      closing${cut ? (isPartOf(open) ? PART : ' (only the first to close)') : null}. The vertical line is the
+      last event. Planned parts are pale. Days are in UTC.
+    </figcaption>
+    ${plotOnPage(spanPlot(spansOf(schedule, courses)))}
+  </figure>`
+}
+
+/** Whether more contests are open than the page reads. */
+function isPartOf(open: OpenContests): boolean {
+  return open !== null && open.answer.next !== null
+}
+
+/** Openings and closings in lines of the book, by day; null if nothing is planned. */
+function planBook(schedule: Schedule, open: OpenContests, view: View): Html | null {
+  const plans = plansOf(schedule)
+  if (plans.length === 0) return null
+  const opened = openingsOf(open)
+  const days = Map.groupBy(plans.slice(0, PLANS_SHOWN), ({ at }) => at.slice(0, 10))
+  const lines = [...days].flatMap(([day, ofDay]) => [
+    ...dayLine(day, ofDay, view),
+    ...ofDay.map((plan) => lineOf(plan, opened, view)),
+  ])
+  const list = { list: '/opens /closes', fields: 'at title contestId at', most: PLANS_SHOWN }
+  return html`<section>
+    ${sectionHead('What opens and closes', html`<span>days in UTC</span>`)} ${book(lines, list)}
+    ${
+      plans.length > PLANS_SHOWN
+        ? html`<p class="quiet">
+            Only the soonest are shown here: <a href="/schedule.csv">all of them as CSV</a>, or as the JSON
+            below.
+          </p>`
+        : null
+    }
+  </section>`
+}
+
+function dayLine(day: string, [first]: readonly ContestPlan[], view: View): readonly BookLine[] {
+  if (first === undefined) return []
+  const { weekday, date } = nearDay(first.at, view)
+  const shown = (part: Html): Html => html`<span data-at="${first.pointer}/at">${part}</span>`
+  return [{ as: 'day', key: `day ${day}`, when: shown(weekday), what: shown(date) }]
+}
+
+function lineOf(plan: ContestPlan, opened: Openings, view: View): BookLine {
+  const { what, contestId, title, at, atMs, pointer } = plan
+  const opening = what === 'closes' ? opened.get(contestId) : undefined
+  const since =
+    opening === undefined
+      ? null
+      : html` · <span data-at="${opening.pointer}">open since ${nearMoment(opening.at, view)}</span>`
+  const until = untilMoment(at, view)
+  const when =
+    atMs > view.now
+      ? html`<b>${what}</b> ${until}${since}`
+      : html`<b>${what}</b> at any moment: it was planned for ${until}${since}`
+  return {
+    when: hourOf(at),
+    what: contestLink(contestId, title),
+    small: when,
+    row: pointer,
+    key: `${what} ${contestId}`,
+  }
+}
+
+/** All plans of contests, soonest first. */
+function plansOf({ opens, closes }: Schedule): readonly ContestPlan[] {
+  return [
+    ...opens.map((one, index) => ({ ...one, what: 'opens', pointer: `/opens/${index}` }) as const),
+    ...closes.map((one, index) => ({ ...one, what: 'closes', pointer: `/closes/${index}` }) as const),
+  ].toSorted((a, b) => a.atMs - b.atMs)
+}
+
+function openingsOf(open: OpenContests): Openings {
+  if (open === null) return new Map()
+  const { answer, address } = open
+  return new Map(
+    answer.contests.flatMap(({ id, openedAt: at }, index) =>
+      at === null ? [] : [[id, { at, pointer: `${address}#/contests/${index}/openedAt` }]],
+    ),
+  )
+}
+
+/** Asks which contests are open, unless the schedule shows that none is. */
+async function askOpen(schedule: Schedule, view: View): Promise<OpenContests> {
+  return schedule.closes.length > schedule.opens.length
+    ? askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_LIMIT}` })
+    : null
 }
 
 function asideOf(schedule: Schedule, view: View): Html {
@@ -96,6 +197,13 @@ function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, view: View): Html {
     ${runs}`
 }
 
+/** Link-preview text: the next plan; null if no plan is in the future. */
+function soonestText(schedule: Schedule, view: View): string | null {
+  const next = nextPlan(schedule, view)
+  if (next === undefined) return null
+  return `Planned next: ${contestName(next.contestId, next.title)} ${next.what}, at ${momentText(next.at)}.`
+}
+
 const COLUMNS = ['what', 'contestId', 'title', 'month', 'at', 'atMs'] as const
 
 function tableOf(schedule: Schedule): AnswerTable {
@@ -104,4 +212,93 @@ function tableOf(schedule: Schedule): AnswerTable {
   const contests = plansOf(schedule).map((plan) => ({ ...plan, month: null }))
   const rows = [...contests, ...reward].toSorted((a, b) => a.atMs - b.atMs)
   return { columns: COLUMNS, rows: rows.map((row) => COLUMNS.map((name) => row[name])), next: null }
+}
+
+/** Plans on the page. The export has all of them. */
+const PLANS_SHOWN = 100
+
+/** A planned opening or closing. */
+type ContestPlan = Readonly<{
+  what: 'opens' | 'closes'
+  contestId: number
+  title: string | null
+  at: string
+  atMs: number
+  /** JSON pointer into the answer. */
+  pointer: string
+}>
+
+/** Openings of the open contests, by contest id. */
+type Openings = ReadonlyMap<number, Readonly<{ at: string; pointer: string }>>
+
+/** Contests in the picture, so that it is legible on a phone. */
+const DRAWN_MAX = 8
+/** Open contests that are read, the newest. */
+const OPEN_LIMIT = 1_000
+/** Characters of a name that fit above a bar on a phone. The table has the whole name. */
+const NAME_CHARS_MAX = 30
+
+/** Open contests with their opening, since the schedule has only their planned close; null if there are none. */
+type OpenContests = LinkedAnswer<Contests> | null
+
+/** A contest from its actual or planned opening to its planned close. */
+type DrawnContest = Readonly<{
+  id: number
+  title: string | null
+  opensAt: string
+  closesAt: string
+  span: ChartSpan
+  isOpen: boolean
+}>
+
+const PART = ' (only planned ones and the newest thousand open ones)'
+
+/** The timeline as a picture, empty if nothing is planned. */
+async function timelinePicture(schedule: Schedule, view: View): Promise<Html> {
+  const open = await askOpen(schedule, view)
+  const spans = spansOf(schedule, drawnContests(schedule, open))
+  const { fromMs, toMs } = spanExtent(spans.spans, spans.nowMs)
+  const days = [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 10))
+  const range =
+    spans.spans.length === 0
+      ? 'nothing is planned'
+      : `${days.join(' to ')}; pale: planned${isPartOf(open) ? PART : ''}`
+  return chartPicture({ title: spans.title, asOf: schedule.asOf, range }, [spanPlot(spans)], view)
+}
+
+function spansOf({ asOf }: Schedule, courses: readonly DrawnContest[]): Spans {
+  const described = courses.map(
+    ({ id, title, opensAt, closesAt, isOpen }) =>
+      `${contestName(id, title)}: ${isOpen ? 'open since' : 'planned to open at'} ${momentText(opensAt)}, planned to close at ${momentText(closesAt)}.`,
+  )
+  return {
+    id: 'timeline',
+    title: 'Contests from opening to closing',
+    description: described.length === 0 ? 'No contest is open or planned.' : described.join(' '),
+    nowMs: asOf.atMs ?? 0,
+    spans: courses.map(({ span }) => span),
+  }
+}
+
+function drawnContests({ asOf, opens, closes }: Schedule, open: OpenContests): readonly DrawnContest[] {
+  const planned = new Map(opens.map((one) => [one.contestId, one]))
+  const opened = new Map(open?.answer.contests.map((one) => [one.id, one]))
+  const nowMs = asOf.atMs ?? 0
+  const known = closes.filter(({ contestId }) => opened.has(contestId) || planned.has(contestId))
+  return known.slice(0, DRAWN_MAX).flatMap(({ contestId: id, title, at: closesAt, atMs }): DrawnContest[] => {
+    const { openedAt = null, openedAtMs = null } = opened.get(id) ?? {}
+    const plan = planned.get(id)
+    const isOpen = openedAt !== null
+    const opensAt = openedAt ?? plan?.at
+    const fromMs = openedAtMs ?? plan?.atMs
+    if (opensAt === undefined || fromMs === undefined) return []
+    const name =
+      title === null
+        ? contestName(id, null)
+        : isolateDirection(clipped(removeDirection(title), NAME_CHARS_MAX))
+    // An open contest lasts until now at least, even if its planned close has passed.
+    const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
+    const span: ChartSpan = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
+    return [{ id, title, opensAt, closesAt, span, isOpen }]
+  })
 }

@@ -8,9 +8,9 @@ import { facts, sectionHead } from '../../markup/book.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { clockMoment, untilMoment } from '../../markup/moment-html.ts'
 import { asOfWords, lostWords, waitWords } from '../../frame/mirror-line.ts'
-import { expressed } from '../../charts/share.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
+import { expressed } from '../../markup/derived.ts'
 
 /** `/status`: whether this server is up to date with its log, and its version and identity. */
 export const statusPage: EndpointPage<'status'> = {

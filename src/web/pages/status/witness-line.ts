@@ -1,10 +1,10 @@
 import { nounOf } from '../../../protocol/amount.ts'
 import type { Witnesses } from '../../../protocol/endpoints/file-endpoints.ts'
-import { expressed } from '../../charts/share.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { clockMoment } from '../../markup/moment-html.ts'
+import { expressed } from '../../markup/derived.ts'
 
 /** Sentence part such as "2 of 3 witnesses vouch"; null for a log without a witnessed checkpoint. */
 export function vouchersOf({ address, answer }: LinkedAnswer<Witnesses>): Html | null {

@@ -1,23 +1,38 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
+import type { Flows, Funds, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
-import { firstEvent } from '../../frame/linked-answers.ts'
-import type { EndpointPage, View } from '../../frame/page.ts'
-import { asOfLine } from '../../frame/state-line.ts'
-import { amountHtml, countHtml, eventLink, headlineAmount, isPositive } from '../../markup/amount-html.ts'
+import { askEndpoint, firstEvent, jsonLinks } from '../../frame/linked-answers.ts'
+import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
+import { asOfLine } from '../../frame/page-parts.ts'
+import {
+  amountHtml,
+  countHtml,
+  eventLink,
+  headlineAmount,
+  isPositive,
+  priceHtml,
+} from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'
-import { longMomentText, momentOf } from '../../markup/moment-html.ts'
+import { longMomentText, momentOf, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { Site } from '../../markup/site.ts'
-import { waitingSum } from '../../markup/waiting-sum.ts'
 import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
-import { askReopened } from '../contests/reopened.ts'
-import { askCancellations, hasCancelled } from './cancelled-contests.ts'
-import { askUnpaidTotals, headline } from './today-top.ts'
-import { askEarlier, figureTable } from './summary-figures.ts'
-import { flowsPicture } from './summary-flows.ts'
-import { timeTravel } from './summary-travel.ts'
+import { askCancellations, askReopened, askUnpaidTotals, hasCancelled, headline } from './settled-headline.ts'
+import { derived, minus, type Term, waitingSum } from '../../markup/derived.ts'
+import { chartPicture } from '../../charts/chart-picture.ts'
+import { flowsPlot, unfinishedIn } from '../ranges/flows-chart.ts'
+import {
+  boundOf,
+  ceilTo,
+  DAY_MS,
+  floorTo,
+  formatAt,
+  HOUR_MS,
+  MINUTE_MS,
+  type Ms,
+  parseAt,
+} from '../../../protocol/moment.ts'
 
 /** `/summary`: every figure of the summary in a table, now or as of a past moment. */
 export const summaryPage: EndpointPage<'summary'> = {
@@ -48,6 +63,293 @@ export const summaryPage: EndpointPage<'summary'> = {
         </aside>
       </div>`
   },
+}
+
+function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
+  if (asOf.seq > 0) return null
+  if (first === null) {
+    return html`<p class="lead">Nothing has happened yet. This page shows each figure as it changes.</p>`
+  }
+  const pointer = '/api/v1/events/1#'
+  return html`<p class="lead" data-at="${pointer}/seq ${pointer}/at">
+    At that moment nothing had been published. The first event is ${eventLink(first.seq)}, of
+    ${momentOf(first.at)};
+    <a href="/summary?at=${first.at}">see the state after it</a>.
+    <a data-json href="/api/v1/events/1">JSON of the first event</a>
+  </p>`
+}
+
+/** Every figure of the summary with its change over the last 24 hours. */
+function figureTable(summary: Summary, before: EarlierAnswers | null, view: View): Html {
+  const { contests } = summary
+  const then = before?.dayBefore
+  const row = (label: string, pointer: string, shown: Html, now: Figure, was: Figure | undefined): Html =>
+    html`<tr data-key="${label}">
+      <th scope="row">${label}</th>
+      <td class="r" data-at="${pointer}">${shown}</td>
+      <td class="r" data-label="in 24 hours">
+        ${changeOf(
+          now === null ? null : { pointer, figure: now },
+          was === null || was === undefined
+            ? null
+            : { pointer: `${then?.address ?? ''}#${pointer}`, figure: was },
+        )}
+      </td>
+    </tr>`
+  return html`<div class="wide" role="region" aria-label="Every figure" tabindex="0">
+      <table class="cards">
+        <thead>
+          <tr>
+            <th scope="col">Figure</th>
+            <th scope="col" class="r">${view.query.has('at') ? 'Then' : 'Now'}</th>
+            <th scope="col" class="r">Change in ${DAY}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${AMOUNTS.map(([key, label]) =>
+            row(
+              `${label}, ${view.site.token}`,
+              `/${key}`,
+              amountHtml(summary[key]),
+              summary[key],
+              then?.answer[key],
+            ),
+          )}
+          ${row(
+            'Token price, USD',
+            '/tokenPriceUsd',
+            summary.tokenPriceUsd === null ? UNKNOWN : priceHtml(summary.tokenPriceUsd),
+            summary.tokenPriceUsd,
+            then?.answer.tokenPriceUsd,
+          )}
+          ${COUNTS.map(([key, label]) =>
+            row(label, `/${key}`, countHtml(summary[key]), summary[key], then?.answer[key]),
+          )}
+          ${CONTEST_COUNTS.map(([key, label]) =>
+            row(
+              label,
+              `/contests/${key}`,
+              countHtml(contests[key]),
+              contests[key],
+              then?.answer.contests[key],
+            ),
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${before === null ? null : howComputed(before, view)}`
+}
+
+type Figure = string | number | null
+
+/** Change over the last 24 hours; unknown if one of the figures is. */
+function changeOf(now: Term | null, then: Term | null): Html {
+  if (now === null || then === null) return UNKNOWN
+  const change = minus(now, then)
+  return html`${isPositive(change.figure) ? '+' : ''}${derived(change)}`
+}
+
+function howComputed({ dayBefore, flows, funds }: EarlierAnswers, { query }: View): Html {
+  return html`<p class="quiet">
+      Each change is over the ${query.has('at') ? html`${DAY} before that moment` : html`last ${DAY}`}.
+    </p>
+    ${jsonLinks([
+      ['the day before', dayBefore],
+      ['flows', flows],
+      ['funds', funds],
+    ])}`
+}
+
+type AmountKey = Exclude<FlowKey, 'tokenPriceUsd'> | FundKey | 'paidInLoyalty'
+type FlowKey = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'tokenPriceUsd'
+type FundKey = 'treasury' | 'runningPools' | 'loyaltyFund' | 'prizesNotRedeemed'
+type DayFigures = (before: EarlierAnswers) => readonly (string | null)[]
+
+const ofFlows =
+  (key: FlowKey): DayFigures =>
+  ({ flows }) =>
+    // An unfinished day would look like a fall.
+    flows.answer.buckets.filter(({ complete }) => complete).map((bucket) => bucket[key])
+
+const ofFunds =
+  (key: FundKey): DayFigures =>
+  ({ funds }) =>
+    funds.answer.buckets.map((bucket) => bucket[key])
+
+/** Amounts in the page's order, each with its figures by day. */
+const AMOUNTS: readonly (readonly [key: AmountKey, label: string, line: DayFigures | null])[] = [
+  ['spentOnPlay', 'Spent on play', ofFlows('spentOnPlay')],
+  ['paidInPrizes', 'Paid in prizes', ofFlows('paidInPrizes')],
+  ['prizesNotRedeemed', 'Prizes not yet paid', ofFunds('prizesNotRedeemed')],
+  ['runningPools', 'In running pools', ofFunds('runningPools')],
+  ['burned', 'Burned', ofFlows('burned')],
+  ['treasury', 'Treasury', ofFunds('treasury')],
+  ['loyaltyFund', 'Loyalty fund', ofFunds('loyaltyFund')],
+  ['paidInLoyalty', 'Paid as loyalty reward', null],
+]
+
+/** Counts in the page's order. */
+const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 'events', label: string])[] = [
+  ['entries', 'Entries'],
+  ['plays', 'Plays'],
+  ['payouts', 'Payments'],
+  ['events', 'Events'],
+]
+
+/** Counts of contests by state. */
+const CONTEST_COUNTS = [
+  ['upcoming', 'Contests to come'],
+  ['running', 'Contests running'],
+  ['paying', 'Contests paying'],
+  ['paid', 'Contests settled'],
+] as const
+
+const UNKNOWN = html`<span class="none">not known</span>`
+
+/** Digits that are no figure of an answer. */
+const DAY = html`<span data-chrome>24 hours</span>`
+
+/** Answers about the time before a summary: the state a day earlier, and the last thirty days. */
+type EarlierAnswers = Readonly<{
+  dayBefore: LinkedAnswer<Summary>
+  flows: LinkedAnswer<Flows>
+  /** Never immutable as a whole, since it also has the present balances. Only those of past days are shown. */
+  funds: LinkedAnswer<Funds>
+}>
+
+/** Requests the answers about the time before a summary; null before the first event. */
+async function askEarlier(summary: Summary, view: View): Promise<EarlierAnswers | null> {
+  const { atMs } = summary.asOf
+  if (atMs === null) return null
+  const asked = view.query.time('at')
+  // A page of the present is rendered for each minute, also when the log is silent.
+  const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? floorTo(view.now, MINUTE_MS)) - DAY_MS)))
+  const query = daysUpTo(asked, atMs, SLIDER_DAYS)
+  return {
+    dayBefore: await askEndpoint(view, 'summary', { query: `at=${dayBefore}` }),
+    flows: await askEndpoint(view, 'flows', { query }),
+    funds: await askEndpoint(view, 'funds', { query }),
+  }
+}
+
+/** Query for days up to the requested moment, or up to the newest event. */
+function daysUpTo(asked: Ms | undefined, newestMs: number, days: number): string {
+  // A past view ends with the last complete day, since later events may have changed an incomplete one.
+  const end =
+    asked === undefined ? ceilTo(boundOf(newestMs + 1), DAY_MS) : floorTo(boundOf(asked + 1), DAY_MS)
+  // The first representable day has no day before it.
+  const to = boundOf(Math.max(DAY_MS, end))
+  const from = boundOf(Math.max(0, to - days * DAY_MS))
+  return `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day`
+}
+
+/**
+ * Links and forms to the summary of another moment: steps, a date and time, and a slider for browsers with a script.
+ * Only past views have later steps.
+ */
+function timeTravel(
+  { asOf }: Summary,
+  first: EventWire | null,
+  before: EarlierAnswers | null,
+  view: View,
+): Html | null {
+  const launch = first === null ? undefined : parseAt(first.at)
+  if (launch === undefined) return null
+  const asked = view.query.time('at')
+  const shown = asked ?? boundOf(asOf.atMs ?? launch)
+  const steps = STEPS.flatMap(([label, ms]) => {
+    const at = floorTo(boundOf(shown + ms), HOUR_MS)
+    return at < launch || (ms > 0 && asked === undefined) ? [] : [{ label, at }]
+  })
+  return html`<div class="travel" data-chrome>
+    <h2>Travel in time</h2>
+    ${slider(launch, shown, asked === undefined, before === null ? null : preview(before, view))}
+    <div class="ask">
+      <nav aria-label="Other moments" class="steps">
+        ${steps.map(({ label, at }) => html`<a class="button" href="${summaryAt(at)}">${label}</a>`)}
+        ${asked === undefined ? null : html`<a class="button" href="/summary">Now</a>`}
+      </nav>
+      <form method="get" action="/summary">
+        <label
+          >The state at, UTC
+          <input
+            type="datetime-local"
+            name="at"
+            required
+            min="${formatAt(launch).slice(0, 16)}"
+            value="${formatAt(shown).slice(0, 16)}"
+          /> </label
+        ><button>Show</button>
+      </form>
+    </div>
+    <p class="quiet">The history begins at ${momentText(first?.at ?? '')}.</p>
+  </div>`
+}
+
+/** Slider over the history. Hidden until a script shows it, since only a script can label its moments. */
+function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Html | null {
+  const step = shown - launch <= HOURLY_MS_MAX ? HOUR_MS : DAY_MS
+  const from = boundOf(floorTo(launch, step) + step)
+  const to = floorTo(shown, step)
+  // Before the first full step after the launch there is no moment to choose.
+  if (from > to) return null
+  return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
+    <label for="moment"
+      >Moment: <output for="moment">${present ? 'now' : momentText(formatAt(to))}</output>. Drag and release,
+      or use the arrow keys and press Enter.</label
+    >
+    <input
+      id="moment"
+      type="range"
+      name="at"
+      min="${from}"
+      max="${to}"
+      step="${step}"
+      value="${to}"
+      autocomplete="off"
+    />
+    ${days}
+  </form>`
+}
+
+/** Figures of each day for the slider's script, so that it requests nothing while it moves. */
+function preview(before: EarlierAnswers, view: View): Html {
+  const { fromMs, lines } = daysBefore(before)
+  const label = `Last full day before this moment, in ${view.site.token} (balances: end of that day):`
+  return html`<p
+    class="quiet"
+    data-from="${fromMs}"
+    data-told="${label}"
+    data-days="${JSON.stringify(lines)}"
+  ></p>`
+}
+
+/** DayLines by name with the figures of complete days, and the start of the first day. */
+function daysBefore(before: EarlierAnswers): Readonly<{ fromMs: number; lines: readonly DayLine[] }> {
+  const { fromMs, buckets } = before.flows.answer
+  const over = buckets.filter(({ complete }) => complete).length
+  const lines = AMOUNTS.flatMap(([, label, line]): readonly DayLine[] =>
+    line === null ? [] : [[label, line(before).slice(0, over)]],
+  )
+  return { fromMs, lines }
+}
+
+type DayLine = readonly [name: string, figures: readonly (string | null)[]]
+
+/** Path of the summary at a moment on the hour. */
+function summaryAt(at: Ms): string {
+  return `/summary?at=${formatAt(at).slice(0, 16)}Z`
+}
+
+function correctionsSince({ asOf }: Summary, { paths }: View): Html {
+  const since = paths.has('/events')
+    ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
+    : null
+  return html`<h2>As it was known then</h2>
+    <p>
+      These figures are as they were known at that moment. Later corrections are not applied: each counts at
+      its own moment.${since}
+    </p>`
 }
 
 /** Link preview of the start page: how many closed contests are settled, and what still waits. */
@@ -87,31 +389,6 @@ function figuresIn({ asOf, ...figures }: Summary, { token }: Site): string {
   )
 }
 
-function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
-  if (asOf.seq > 0) return null
-  if (first === null) {
-    return html`<p class="lead">Nothing has happened yet. This page shows each figure as it changes.</p>`
-  }
-  const pointer = '/api/v1/events/1#'
-  return html`<p class="lead" data-at="${pointer}/seq ${pointer}/at">
-    At that moment nothing had been published. The first event is ${eventLink(first.seq)}, of
-    ${momentOf(first.at)};
-    <a href="/summary?at=${first.at}">see the state after it</a>.
-    <a data-json href="/api/v1/events/1">JSON of the first event</a>
-  </p>`
-}
-
-function correctionsSince({ asOf }: Summary, { paths }: View): Html {
-  const since = paths.has('/events')
-    ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
-    : null
-  return html`<h2>As it was known then</h2>
-    <p>
-      These figures are as they were known at that moment. Later corrections are not applied: each counts at
-      its own moment.${since}
-    </p>`
-}
-
 /** One row. Names of nested fields are their paths, such as `asOf.seq`. */
 function tableOf({ asOf, contests, ...figures }: Summary): AnswerTable {
   const cells = [
@@ -121,3 +398,40 @@ function tableOf({ asOf, contests, ...figures }: Summary): AnswerTable {
   ]
   return { columns: cells.map(([name]) => name), rows: [cells.map(([, cell]) => cell)], next: null }
 }
+
+/** Chart of ninety days as a picture. Without events it shows zeros up to now. */
+async function flowsPicture(summary: Summary, view: View): Promise<Html> {
+  const { answer } = await askFlows(summary, view)
+  return chartPicture(
+    {
+      title: 'Flows by day',
+      asOf: summary.asOf,
+      range: `${momentText(answer.from)} to ${momentText(answer.to)}`,
+      growing: unfinishedIn(answer) > 0,
+    },
+    [flowsPlot(answer, view.site)],
+    view,
+  )
+}
+
+/** Requests the flows of ninety days: up to the present, or up to the moment of a past view. */
+export function askFlows({ asOf }: Summary, view: View): Promise<LinkedAnswer<Flows>> {
+  const asked = view.query.time('at')
+  const query = asked === undefined ? 'bucket=day' : daysUpTo(asked, asOf.atMs ?? view.now, CHART_DAYS)
+  return askEndpoint(view, 'flows', { query })
+}
+
+/** Longest history over which the slider moves by hours; beyond it, by days. */
+const HOURLY_MS_MAX = 60 * DAY_MS
+
+const STEPS: readonly (readonly [label: string, ms: number])[] = [
+  ['−1 day', -DAY_MS],
+  ['−1 hour', -HOUR_MS],
+  ['+1 hour', HOUR_MS],
+  ['+1 day', DAY_MS],
+]
+
+/** Days before a summary of which the slider shows figures. */
+const SLIDER_DAYS = 30
+/** Days in the chart, as in the default range of `/flows`. */
+const CHART_DAYS = 90

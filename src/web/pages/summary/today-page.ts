@@ -1,27 +1,46 @@
 import { boundOf, DAY_MS, floorTo, formatAt, MINUTE_MS } from '../../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import type { Flows, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
-import type { Contest, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Contest, Contests, Payouts, Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
-import { asOfLine } from '../../frame/state-line.ts'
-import { sectionHead } from '../../markup/book.ts'
+import { asOfLine } from '../../frame/page-parts.ts'
+import { book, type BookLine, facts, figures, sectionHead } from '../../markup/book.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { plainText } from '../../markup/page-lead.ts'
-import { askReopened } from '../contests/reopened.ts'
 import { askSuggested, searchBox } from '../find/search-box.ts'
 import { rangeHtml } from '../ranges/range-words.ts'
 import { dailyFlows } from '../ranges/flows-chart.ts'
-import { askFlows } from './summary-figures.ts'
-import { askCancellations, cancelledNote, hasCancelled } from './cancelled-contests.ts'
-import { summaryPage } from './summary-page.ts'
-import { fourFigures, totalsAside } from './today-figures.ts'
-import { askTitles, newestPayments } from './today-lines.ts'
-import { closingNext, openingNext } from './today-next.ts'
-import { proofStrip } from './today-proof.ts'
-import { askUnpaidTotals, headline, unpaidSentence } from './today-top.ts'
+import { askFlows, summaryPage } from './summary-page.ts'
+import {
+  askCancellations,
+  askReopened,
+  askUnpaidTotals,
+  cancelledNote,
+  hasCancelled,
+  headline,
+  unpaidSentence,
+  waitingHtml,
+} from './settled-headline.ts'
+import type { EventWire } from '../../../protocol/event.ts'
+import {
+  amountHtml,
+  amountOrNone,
+  countHtml,
+  eventLink,
+  headlineAmount,
+  isPositive,
+  isZero,
+  priceHtml,
+} from '../../markup/amount-html.ts'
+import { contestTitleLink, quotedText } from '../../markup/contest-name.ts'
+import { onePaid, waitsForDate } from '../../markup/kind-words.ts'
+import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { openingList, untilPlanned } from '../schedule/opening-list.ts'
+import { nounOf } from '../../../protocol/amount.ts'
+import { derived, derivedSum, minus, type Term, waitingSum } from '../../markup/derived.ts'
 
 const PAYMENTS_SHOWN = 7
 const NEXT_SHOWN = 3
@@ -113,6 +132,32 @@ function askPayments({ asOf }: Summary, view: View): Promise<LinkedAnswer<Events
   return askEndpoint(view, 'events', { query: `type=payout&order=desc${before}&limit=${PAYMENTS_SHOWN}` })
 }
 
+/** Running contests that close next, the soonest first. */
+function closingNext(
+  { answer, address }: LinkedAnswer<Contests>,
+  { contests: { running } }: Summary,
+  view: View,
+): Html {
+  const all = html`<a href="/contests?status=running" data-at="/contests/running"
+    >${countHtml(running)} running</a
+  >`
+  if (answer.contests.length === 0) {
+    return html`${sectionHead('Closing next')}
+      <p>No contest is running now. <a href="/schedule">See what is planned</a>.</p>`
+  }
+  return html`${sectionHead('Closing next', all)}
+    <ol class="next" data-list="${address}#/contests" data-fields="title? id? closesAt pool closesAt">
+      ${answer.contests.map(
+        ({ id, title, closesAt, pool }) =>
+          html`<li>
+            ${contestTitleLink(id, title)} <b>${untilPlanned(closesAt, view)}</b>
+            <small>Pool ${amountHtml(pool)} ${view.site.token}</small>
+            <small>${nearMoment(closesAt, view)}</small>
+          </li>`,
+      )}
+    </ol>`
+}
+
 type Asked = Readonly<{
   payouts: LinkedAnswer<Payouts>
   payments: LinkedAnswer<EventsPage>
@@ -132,4 +177,206 @@ function numbers(summary: Summary, asked: Asked, view: View): Html {
       </section>
       ${totalsAside(summary, view)}
     </div>`
+}
+
+type FigureAnswers = Readonly<{
+  payouts: LinkedAnswer<Payouts>
+  payments: LinkedAnswer<EventsPage>
+  dayBefore: LinkedAnswer<Summary>
+}>
+
+type FigureKey = 'paidInPrizes' | 'runningPools' | 'spentOnPlay' | 'plays' | 'entries'
+
+/** The figures of the day. Those of the last day are differences of two summaries. */
+function fourFigures(summary: Summary, { payouts, payments, dayBefore }: FigureAnswers, view: View): Html {
+  const { token } = view.site
+  const now = (key: FigureKey): Term => ({ pointer: `/${key}`, figure: summary[key] })
+  const then = (key: FigureKey): Term => ({
+    pointer: `${dayBefore.address}#/${key}`,
+    figure: dayBefore.answer[key],
+  })
+  const inADay = (key: FigureKey): Html => derived(minus(now(key), then(key)))
+  const hasOnlyOverpaid = !isPositive(waitingSum(payouts).figure) && !isZero(payouts.answer.totals.overpaid)
+  const playsInADay = summary.plays - dayBefore.answer.plays
+  return figures([
+    {
+      label: 'Paid in the last day',
+      figure: inADay('paidInPrizes'),
+      note: html`${token} of prizes${newestPayment(payments, view)}`,
+    },
+    {
+      label: 'Unpaid now',
+      figure: hasOnlyOverpaid
+        ? html`<span data-at="/prizesNotRedeemed">${amountHtml(summary.prizesNotRedeemed)}</span>`
+        : waitingHtml(summary, payouts),
+      note: hasOnlyOverpaid ? 'More was paid or has expired than was won' : unpaidNote(payouts, view),
+    },
+    {
+      label: 'In running pools',
+      figure: html`<span data-at="/runningPools">${amountHtml(summary.runningPools)}</span>`,
+      note: changeNote(now('runningPools'), then('runningPools')),
+    },
+    {
+      label: 'Spent in the last day',
+      figure: inADay('spentOnPlay'),
+      note: html`${token} in ${inADay('plays')} ${nounOf(playsInADay, 'play')}, ${inADay('entries')} of them
+      entries`,
+    },
+  ])
+}
+
+function newestPayment({ answer, address }: LinkedAnswer<EventsPage>, view: View): Html | null {
+  const [newest] = answer.events
+  if (newest === undefined) return null
+  return html`, the newest payment
+    <span data-at="${address}#/events/0/at">${untilMoment(newest.at, view)}</span>`
+}
+
+function unpaidNote(payouts: LinkedAnswer<Payouts>, view: View): Html {
+  const { answer, address } = payouts
+  const ready = derivedSum(
+    (['payable', 'awaiting_claim'] as const).map((status) => ({
+      pointer: `${address}#/totals/${status}`,
+      figure: answer.totals[status],
+    })),
+  )
+  const now =
+    ready === null || isZero(ready.figure)
+      ? html`Nothing can be paid now`
+      : html`${derived(ready)} can be paid now`
+  return html`<a href="/payouts">${now}</a>${moreFrom(payouts, view)}`
+}
+
+/** Moment from which the next part can be paid that cannot be paid now; null if it is not among the rows that the page reads. */
+function moreFrom({ answer, address }: LinkedAnswer<Payouts>, view: View): Html | null {
+  const waiting = answer.unpaid.map((one, index) => ({ ...one, index })).filter(waitsForDate)
+  const [first, ...others] = waiting
+  if (first === undefined || answer.next !== null) return null
+  const soonest = others.reduce((a, b) => (b.availableAtMs < a.availableAtMs ? b : a), first)
+  return html`, more from
+    <span data-at="${address}#/unpaid/${soonest.index}/availableAt"
+      >${nearMoment(soonest.availableAt, view)}</span
+    >`
+}
+
+function changeNote(now: Term, then: Term): Html {
+  const change = minus(now, then)
+  if (isZero(change.figure)) return html`the same as a day ago`
+  return isPositive(change.figure)
+    ? html`${derived(change)} more than a day ago`
+    : html`${derived(minus(then, now))} less than a day ago`
+}
+
+/** Totals since launch, and the balances of today. */
+function totalsAside(summary: Summary, { site }: View): Html {
+  const fact = (
+    name: string,
+    key:
+      | Exclude<FigureKey, 'plays' | 'entries'>
+      | 'paidInLoyalty'
+      | 'burned'
+      | 'treasury'
+      | 'loyaltyFund'
+      | 'prizesNotRedeemed',
+  ) => [name, html`<span data-at="/${key}">${headlineAmount(summary[key])}</span>`] as const
+  const { tokenPriceUsd } = summary
+  return html`<aside aria-label="Totals">
+    <h2>Since launch</h2>
+    ${facts([
+      fact('Spent on play', 'spentOnPlay'),
+      fact('Paid in prizes', 'paidInPrizes'),
+      fact('Loyalty reward', 'paidInLoyalty'),
+      fact('Burned', 'burned'),
+    ])}
+    <h2>Held today</h2>
+    ${facts([
+      fact('Treasury', 'treasury'),
+      fact('Running pools', 'runningPools'),
+      fact('Loyalty fund', 'loyaltyFund'),
+      fact('Prizes not yet paid', 'prizesNotRedeemed'),
+    ])}
+    <p class="quiet">
+      All in ${site.token}.
+      ${
+        tokenPriceUsd === null
+          ? null
+          : html`<span data-at="/tokenPriceUsd"
+              >One ${site.token} is ${priceHtml(tokenPriceUsd)} US dollars.</span
+            >`
+      }
+      <a href="/summary">All figures, at any moment</a>
+    </p>
+  </aside>`
+}
+
+/** Contests by id, for their titles. */
+type ContestAnswers = ReadonlyMap<number, LinkedAnswer<Contest>>
+
+/** Requests the contests of these events, each once. */
+async function askTitles(events: readonly EventWire[], view: View): Promise<ContestAnswers> {
+  const ids = new Set(events.flatMap(({ contestId }) => (contestId === null ? [] : [contestId])))
+  const asked = [...ids].map(
+    async (id) => [id, await askEndpoint(view, 'contest', { segments: { id: String(id) } })] as const,
+  )
+  return new Map(await Promise.all(asked))
+}
+
+/** Payments as lines of the book, the newest first. */
+function newestPayments(
+  { answer, address }: LinkedAnswer<EventsPage>,
+  contests: ContestAnswers,
+  view: View,
+): Html {
+  if (answer.events.length === 0) return html`<p>Nothing has been paid yet.</p>`
+  const lines = answer.events.map(({ seq, kind, at, contestId, kots }): BookLine => ({
+    when: nearMoment(at, view),
+    what: html`Paid to ${onePaid(kind)}`,
+    small: html`${contestOf(contestId, contests)} event ${eventLink(seq)} · ${untilMoment(at, view)}`,
+    amount: amountOrNone(kots, ''),
+    key: String(seq),
+  }))
+  return book(lines, { list: `${address}#/events`, fields: 'at kind contestId? seq at kots' })
+}
+
+function contestOf(id: number | null, contests: ContestAnswers): Html | null {
+  if (id === null) return null
+  const found = contests.get(id)
+  const title = found?.answer.title ?? null
+  const name =
+    title === null
+      ? html`Contest ${id}`
+      : html`<span data-at="${found?.address ?? ''}#/title">${quotedText(title)}</span>`
+  return html`<a href="/contests/${id}/ledger">${name}</a> ·`
+}
+
+/** Planned contests that open next, the soonest first. */
+function openingNext(opening: LinkedAnswer<Schedule>, most: number, view: View): Html {
+  const planned = html`<p class="quiet"><a href="/schedule">All that is planned, as a calendar</a></p>`
+  if (opening.answer.opens.length === 0) {
+    return html`<h2>Opening next</h2>
+      <p>No contest is planned now.</p>
+      ${planned}`
+  }
+  return html`<h2>Opening next</h2>
+    ${openingList(opening, most, view)} ${planned}`
+}
+
+/** Strip about the proof: the root of the signed checkpoint, and the way to check it. */
+async function proofStrip(view: View): Promise<Html | null> {
+  const reply = await view.ask('logCheckpoint')
+  const [, size = '', root = ''] = reply.ok ? reply.value.answer.split('\n') : []
+  const lines = Number(size)
+  if (!(lines > 0)) return null
+  const at = `${ENDPOINT_PATHS.logCheckpoint}#`
+  return html`<section class="proof">
+    <div>
+      <h2>Every event is signed. Check it yourself.</h2>
+      <p data-at="${at}/1">
+        One root hash covers ${lines === 1 ? null : 'all '}${countHtml(lines)} ${nounOf(lines, 'event')}.
+        Changing, removing or inserting an event changes that hash.
+      </p>
+    </div>
+    <code class="id" data-at="${at}/2">${root}</code>
+    ${view.paths.has('/verify') ? html`<a class="button main" href="/verify?seq=${lines}">Check the newest event</a>` : null}
+  </section>`
 }

@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../protocol/moment.ts'
 import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import type { RouteRequest } from '../../serve/http/route.ts'
 import type { Web } from '../frame/page-routes.ts'
-import { sitemapRoute } from './sitemap.ts'
+import { sitemapRoute } from './crawlers.ts'
 
 const CONTEST = { id: 1, outcome: null, paidAt: null }
 const ANSWER_OF_ONE = { asOf: { at: null }, contests: [CONTEST], next: null }

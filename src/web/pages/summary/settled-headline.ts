@@ -1,12 +1,13 @@
 import type { Contests, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
-import { derived, derivedSum, negated } from '../../markup/derived.ts'
+import { derived, derivedSum, expressed, negated, waitingSum } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import type { Site } from '../../markup/site.ts'
-import { waitingSum } from '../../markup/waiting-sum.ts'
+import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 
 /** Prizes that wait now. The balance of the summary does not show them where overpaid prizes hide them. */
 type Waiting = Readonly<{
@@ -142,4 +143,50 @@ function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Ht
   if (isZero(figure)) return null
   return html`After a correction, ${derived(negated({ pointer: `${address}#/totals/overpaid`, figure }))}
   ${token} more was paid or has expired than was won.`
+}
+
+/** Cancellations that a summary counts, newest first; null if no contest has closed or been cancelled. */
+export async function askCancellations(
+  { asOf, contests }: Summary,
+  view: View,
+): Promise<LinkedAnswer<EventsPage> | null> {
+  if (contests.paying + contests.paid === 0) return null
+  const range = `order=desc&before=${asOf.seq + 1}&limit=${PAGE_ROWS_MAX}`
+  return askEndpoint(view, 'events', { query: `type=contest&kind=cancelled&${range}` })
+}
+
+/** Whether a contest was cancelled. */
+export function hasCancelled(cancelled: LinkedAnswer<EventsPage> | null): boolean {
+  return cancelled !== null && cancelled.answer.events.length > 0
+}
+
+/** Sentence below the headline: how many closed contests were cancelled; null for none. */
+export function cancelledNote(
+  { contests }: Summary,
+  cancelled: LinkedAnswer<EventsPage> | null,
+): Html | null {
+  if (cancelled === null || !hasCancelled(cancelled)) return null
+  // The headline says it of the only one.
+  if (contests.paying + contests.paid === 1) return null
+  const { address, answer } = cancelled
+  const count = answer.events.length
+  // Not "of them": the headline may speak of a part of the closed contests.
+  const some = answer.page.hasMore
+    ? html`Some closed contests were cancelled`
+    : html`${expressed(`count ${address}#/events`, String(count))} closed
+      ${count === 1 ? 'contest was' : 'contests were'} cancelled`
+  return html`<p>${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.</p>`
+}
+
+/**
+ * The paid contest with the most unpaid prizes, which a correction has left; null if no such prize waits. Without
+ * contests that pay, all that waits is of paid contests, so nothing is asked.
+ */
+export async function askReopened(
+  { paying, paid }: Summary['contests'],
+  view: Pick<View, 'ask'>,
+): Promise<LinkedAnswer<Contests> | null> {
+  if (paying === 0 || paid === 0) return null
+  const first = await askEndpoint(view, 'contests', { query: 'status=paid&sort=prizesNotRedeemed&limit=1' })
+  return first.answer.contests.some((one) => isPositive(one.prizesNotRedeemed)) ? first : null
 }

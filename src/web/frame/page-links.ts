@@ -2,6 +2,7 @@ import { type Html, html } from '../markup/html.ts'
 import type { View } from './page.ts'
 import { copyButton } from './view-bar.ts'
 import type { Site } from '../markup/site.ts'
+import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 
 /** Element of a page's head that names the Atom feed. */
 export function feedLink({ name }: Site): Html {
@@ -27,3 +28,11 @@ export function calendarLinks(address: string, { site }: Pick<View, 'site'>): Ht
     </details>
   </div>`
 }
+
+/** Element of a page's head that names the description of all files and columns. */
+export const FRICTIONLESS_LINK: Html = html`<link
+  rel="describedby"
+  type="application/json"
+  title="Data Package"
+  href="${FRICTIONLESS_PATH}"
+/>`

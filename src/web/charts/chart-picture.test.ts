@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { DARK, LIGHT, pictureStyle } from './chart-theme.ts'
+import { DARK, LIGHT, pictureStyle } from './chart-picture.ts'
 
 const TOKENS = readFileSync(join(import.meta.dirname, '..', 'style', 'tokens.css'), 'utf8')
 

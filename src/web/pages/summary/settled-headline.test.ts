@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
+import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { HOUR_MS } from '../../../protocol/moment.ts'
-import { seqOf } from '../../../protocol/seq.ts'
 import { plainText } from '../../markup/page-lead.ts'
+import { seqOf } from '../../../protocol/seq.ts'
 
 /** A contest that is settled, in seven events. */
-const paid = (id: number): readonly StoryEvent[] => [
+const settled = (id: number): readonly StoryEvent[] => [
   plan(id, `Contest of ${id}`, HOUR_MS),
   { type: 'contest', kind: 'opened', contestId: id },
   { type: 'pool', kind: 'top_up', contestId: id, kots: '10' },
@@ -34,7 +34,7 @@ async function pictureOf(stage: ApiStage, path: string): Promise<string> {
 suite('a payment that was corrected after its contest had been settled', () => {
   test('takes “is settled” from the headline also while another contest pays', async () => {
     const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
-    await using stage = await openApiStage({ story: [deposit, ...paid(1), ...paid(2).slice(0, 5)] })
+    await using stage = await openApiStage({ story: [deposit, ...settled(1), ...settled(2).slice(0, 5)] })
     stage.append([
       { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
     ])
@@ -58,7 +58,13 @@ suite('two corrections in one contest that had been settled, which cancel each o
       { type: 'prize', kind: 'second', contestId: 1, kots: '10' },
       { type: 'payout', kind: 'second', contestId: 1, kots: '10', tx },
     ]
-    const story = [deposit, ...paid(1).slice(0, 6), ...second, ...paid(1).slice(6), ...paid(2).slice(0, 5)]
+    const story = [
+      deposit,
+      ...settled(1).slice(0, 6),
+      ...second,
+      ...settled(1).slice(6),
+      ...settled(2).slice(0, 5),
+    ]
     await using stage = await openApiStage({ story })
     stage.append([
       { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
@@ -72,7 +78,7 @@ suite('two corrections in one contest that had been settled, which cancel each o
 suite('overpaid prizes that hide others that wait', () => {
   test('never make a page say that all are paid', async () => {
     const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
-    await using stage = await openApiStage({ story: [deposit, ...paid(1), ...paid(2)] })
+    await using stage = await openApiStage({ story: [deposit, ...settled(1), ...settled(2)] })
     // The payment of one contest and the prize of the other: their sum is zero.
     stage.append([
       { type: 'correction', kind: 'payout', contestId: 1, kots: '-10', details: { corrects: seqOf(7) } },
@@ -96,5 +102,46 @@ suite('overpaid prizes that hide others that wait', () => {
       plainText({ markup: await seeOn(stage, '/contests') }),
       /Paying out A correction left 10\.00 KOTS unpaid in contests that had been settled\./,
     )
+  })
+})
+
+const contest = (contestId: number, kind: string): StoryEvent => ({ type: 'contest', kind, contestId })
+
+/** A contest that was cancelled, and gave back nothing, since its pool was empty. */
+const cancelled = (id: number): readonly StoryEvent[] => [
+  plan(id, `Contest of ${id}`, HOUR_MS),
+  contest(id, 'cancelled'),
+  contest(id, 'paid'),
+]
+
+async function wordsOf(story: readonly StoryEvent[]): Promise<string> {
+  await using stage = await openApiStage({ story })
+  const page = await (await stage.get('/')).text()
+  const answers = sourcesOf(page).map(async (source) => (await stage.get(source)).text())
+  assertParity(page, await Promise.all(answers))
+  return plainText({ markup: page })
+}
+
+suite('cancelled contests on the start page', () => {
+  test('are counted below the headline, which names them', async () => {
+    const paid = [plan(3, 'Third', HOUR_MS), contest(3, 'opened'), contest(3, 'closed'), contest(3, 'paid')]
+    assert.match(
+      await wordsOf([...cancelled(1), ...cancelled(2), ...paid]),
+      /All 3 closed contests are settled 2 closed contests were cancelled: a cancelled contest gives its pool back\. No prize/,
+    )
+  })
+
+  test('are counted among all closed contests, also where the headline speaks of a part of them', async () => {
+    const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '10' }
+    const pool: StoryEvent = { type: 'pool', kind: 'top_up', contestId: 1, kots: '10' }
+    const refunding = [plan(1, 'First', HOUR_MS), pool, contest(1, 'cancelled')]
+    assert.match(
+      await wordsOf([deposit, ...refunding, ...cancelled(2)]),
+      /1 of 2 closed contests is settled 2 closed contests were cancelled: /,
+    )
+  })
+
+  test('are named alone where no other contest has closed', async () => {
+    assert.match(await wordsOf(cancelled(1)), /The only closed contest was cancelled No prize is waiting/)
   })
 })
