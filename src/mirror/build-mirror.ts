@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { linkSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DaybookError } from '../client/daybook-error.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
-import { markHighWater } from '../log/store/high-water.ts'
+import { markHighWater, readHighWater } from '../log/store/high-water.ts'
 import type { LogIdentity } from '../log/store/reader.ts'
 import { isFull, isPassingFault } from '../log/store/sqlite-error.ts'
-import { hasStore, StoreError } from '../log/store/store.ts'
+import { hasStore, openForWriting, readIdentity, StoreError, storePath } from '../log/store/store.ts'
 import { faultAtStart, headOf } from '../log/tree/log-fault.ts'
 import { replaceKeys } from '../log/tree/signing-keys.ts'
 import { openSignedTrees } from '../log/tree/signed-trees.ts'
@@ -14,16 +14,22 @@ import { reasonOf } from '../protocol/error-reason.ts'
 import { WrongError } from '../verify/reading/finding.ts'
 import { UnlistedKeyError } from '../verify/trust.ts'
 import { type BuildingMirror, openBuildingMirror, removeBuildingMirror } from './book/building-mirror.ts'
-import { type FormerMirror, openFormerMirror } from './book/former-mirror.ts'
 import { type MirrorBook, MismatchError, openMirrorBook } from './book/mirror-book.ts'
 import { type CatchUp, catchUpWith, withServedMonths } from './book/catch-up.ts'
 import { type Contradicted, ContradictionError, keepEvidence } from './proof/contradiction.ts'
-import { existingMirror } from './existing-mirror.ts'
 import type { MirrorProgress, MirrorSettings } from './mirror-settings.ts'
 import { openOrigin, type Origin } from './origin/open-origin.ts'
 import { readOriginKeys, readOriginStatus, readOriginTree } from './origin/origin-answers.ts'
 import type { OriginKeys, Pins } from './proof/origin-keys.ts'
 import type { ProvenTree } from './proof/proven-tree.ts'
+import { syncDirectory } from '../log/store/durable-rename.ts'
+import { readMirrorMeta, writeMirrorMeta } from '../log/store/mirror-meta.ts'
+import { openStoredTree } from '../log/tree/stored-tree.ts'
+import type { Tree } from '../tlog/consistency.ts'
+import { isSame } from '../tlog/hash.ts'
+import { removeCompanions } from '../log/store/store-files.ts'
+import { formatCount } from '../protocol/amount.ts'
+import { mirrorMetaOf } from './book/mirror-rows.ts'
 
 /** A mirror that can be served, with the number of its events. `resumed`: an interrupted build was continued. */
 export type MirrorBuilt = Readonly<{ is: 'ready'; events: number; resumed: boolean }>
@@ -214,4 +220,88 @@ function proveBuilt({ db }: BuildingMirror, book: MirrorBook): void {
     (sumOfAccounts(book.fold().tally) === 0n ? null : 'the accounts do not add up to zero') ??
     (headOf(db) === book.head().seq ? null : 'it lacks events')
   if (reason !== null) throw new StoreError(`the mirror that was built is not used: ${reason}`)
+}
+
+/** The store of a mirror whose log was continued by another one after a loss. */
+type FormerMirror = Disposable &
+  Readonly<{
+    pins: Pins
+    /** Throws a `ContradictionError` unless the new log begins with the events that both have. */
+    demandPrefix(identity: LogIdentity, treeAt: (size: number) => Tree): void
+    /** Gives the old store a second name, by which it is kept when the new one replaces it. */
+    keep(): void
+  }>
+
+/** Opens the store of a data directory as that of a former log. */
+function openFormerMirror(dataDirectory: string): FormerMirror {
+  const path = storePath(dataDirectory)
+  const db = openForWriting(path)
+  const { id } = readIdentity(db)
+  const meta = readMirrorMeta(db)
+  const head = headOf(db)
+  const close = (): void => {
+    if (db.isOpen) db.close()
+  }
+  return {
+    pins: { vkeys: meta?.vkeys ?? [], firstUse: meta?.firstUse ?? false },
+    demandPrefix({ former }, treeAt) {
+      const size = Math.min(head, former.find((log) => log.id === id)?.size ?? 0)
+      if (size === 0 || isSame(openStoredTree(db).at(size).root, treeAt(size).root)) return
+      throw new ContradictionError(
+        `the new log says that it continues the first ${formatCount(size, 'event')} of the mirrored one, and they differ`,
+        { 'own.checkpoint': readHighWater(dataDirectory)?.checkpoint ?? '' },
+      )
+    },
+    keep() {
+      const busy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']
+      if (busy !== 0) throw new StoreError('another process reads the store of the mirror: try again')
+      close()
+      removeCompanions(path)
+      const kept = `${path}.former-${id.slice(0, 8)}`
+      rmSync(kept, { force: true })
+      linkSync(path, kept)
+      syncDirectory(dirname(path))
+    },
+    [Symbol.dispose]: close,
+  }
+}
+
+/** Whether the mirror of a directory can go on, or is to be built anew for the log that continues its own. */
+type Existing = Readonly<{ is: 'ready'; events: number }> | Readonly<{ is: 'followed' }>
+
+/**
+ * Looks at the store that a directory has, and writes changed settings to it. Asks the origin only with `followFormer`.
+ * Throws a `StoreError` when the store is no mirror.
+ */
+async function existingMirror(
+  settings: MirrorSettings,
+  origin: Origin,
+  signal: AbortSignal,
+): Promise<Existing> {
+  const db = openForWriting(storePath(settings.dataDirectory))
+  try {
+    const meta = mirrorMetaOf(db, settings.dataDirectory)
+    const { vkeys } = settings
+    const pins = vkeys.length > 0 ? { vkeys, firstUse: false } : meta
+    // Given keys are written when they have proved something.
+    if (meta.of !== origin.url) writeMirrorMeta(db, { ...meta, of: origin.url })
+    if (!settings.followFormer) return { is: 'ready', events: headOf(db) }
+    const { id } = readIdentity(db)
+    const keys = await followedKeys(origin, pins, signal)
+    if (keys === null || keys.logId === id || !keys.former.some((log) => log.id === id))
+      return { is: 'ready', events: headOf(db) }
+    return { is: 'followed' }
+  } finally {
+    db.close()
+  }
+}
+
+/** The keys of the log that the origin has now; null while it cannot be reached: what the mirror has can be served. */
+async function followedKeys(origin: Origin, pins: Pins, signal: AbortSignal): Promise<OriginKeys | null> {
+  try {
+    return (await readOriginKeys(origin, pins, signal)).keys
+  } catch (error) {
+    if (error instanceof DaybookError) return null
+    throw error
+  }
 }

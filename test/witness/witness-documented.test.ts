@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import {
   CLOCK_BEHIND_SECONDS_MAX,
+  CONTRADICTIONS_MAX,
   LOG_KEYS_MAX,
   REFRESH_SECONDS,
   WITNESSED_LOGS_MAX,
 } from '../../src/witness/cosigner/cosigner.ts'
 import { OWN_LINES_MAX } from '../../src/witness/cosigner/cosigner-keys.ts'
 import { GROWTH_PER_MINUTE_MIN, GROWTH_WAIT_MS_MAX } from '../../src/witness/cosigner/growth-rate.ts'
-import { CONTRADICTIONS_MAX } from '../../src/witness/cosigner/kept-evidence.ts'
 import { PROOF_LINES_MAX, SUBMISSION_BYTES_MAX } from '../../src/witness/cosigner/submission.ts'
 import {
   WITNESS_CONNECTIONS_MAX,
@@ -19,13 +19,13 @@ import {
 } from '../../src/witness/cosigner/witness-listener.ts'
 import { FEED_PACE, WITNESS_REFUSALS } from '../../src/witness/feed/feed-settings.ts'
 import { AHEAD_SECONDS_MAX, WITNESSES_MAX } from '../../src/tlog/quorum.ts'
-import { FEED_FAILED_MS_MAX } from '../../src/witness/feed/peers.ts'
 import {
   FEED_ANSWER_BYTES_MAX,
   FEED_ANSWER_MS,
   FEED_RETRY_AFTER_MS_MAX,
 } from '../../src/witness/feed/post-checkpoint.ts'
 import { textOf } from '../stage/document.ts'
+import { FEED_FAILED_MS_MAX } from '../../src/witness/feed/feeder.ts'
 
 suite('the documents of a witness', () => {
   test('name the limits of the code', () => {

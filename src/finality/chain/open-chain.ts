@@ -1,9 +1,8 @@
-import { openBallots } from './ballots.ts'
-import { openIdentity } from './chain-identity.ts'
+import { type ChainIdentity, openIdentity } from './chain-identity.ts'
 import { askServer, type ChainServer, type MovedVote } from './chain-server.ts'
 import { chainUrlsOf } from '../rpc/chain-url.ts'
 import { openEvmServer } from './evm-server.ts'
-import { openReachedHead } from './reached-head.ts'
+import { openReachedHead, type ReachedHead } from './reached-head.ts'
 import { failureWords, RpcFailure } from '../rpc/rpc-failure.ts'
 import { openRpcPeer } from '../rpc/rpc-peer.ts'
 import { openSolanaServer } from './solana-server.ts'
@@ -87,4 +86,79 @@ function voteOf(ballot: Ballot | undefined, newest: number): Vote {
   if (ballot === undefined) return null
   const { vote, head } = ballot
   return isSettled(vote) || head >= newest ? vote : null
+}
+
+/** Time limits of one request that a server gets when two others have answered. */
+const PATIENCE = 4
+
+type Asking = Readonly<{
+  settings: ChainClientSettings
+  servers: readonly ChainServer[]
+  identity: ChainIdentity
+  reached: ReachedHead
+}>
+
+/** Opens the questions about transactions: to all servers at once, for the ballots of each. */
+function openBallots({
+  settings,
+  servers,
+  identity,
+  reached,
+}: Asking): (txs: readonly string[]) => Promise<readonly (readonly Ballot[])[]> {
+  /** Servers that still answer a question that the others have decided without them. */
+  const late = new Set<ChainServer>()
+
+  /** Puts the votes of the server at a place of the settings into the list. Returns whether it has answered everything. */
+  async function collect(at: number, txs: readonly string[], ballots: Ballot[]): Promise<boolean> {
+    const server = servers[at]
+    if (server === undefined || !(await identity.includes(server))) return false
+    return askServer(server, false, async () => {
+      let last = Infinity
+      await server.vote(txs, (place, vote, head) => {
+        ballots[place] = { vote, head }
+        reached.note(at, head)
+        last = head
+      })
+      if (reached.isLongPassed(last)) throw new RpcFailure('lagging')
+      return true
+    })
+  }
+
+  /** The ballots of each server. A slow one cannot delay the others for long, nor get more questions meanwhile. */
+  return async function ballotsOn(txs: readonly string[]): Promise<readonly (readonly Ballot[])[]> {
+    const ballots = servers.map((): Ballot[] => [])
+    const asking = new Set<ChainServer>()
+    const asked = servers.map((server, at) => {
+      if (late.has(server)) return Promise.resolve(false)
+      asking.add(server)
+      return collect(at, txs, ballots[at] ?? []).finally(() => {
+        asking.delete(server)
+        late.delete(server)
+      })
+    })
+    await enoughAnswers(asked, PATIENCE * settings.timeoutMs)
+    for (const server of asking) late.add(server)
+    return ballots
+  }
+}
+
+/** Servers whose answers are enough to go on without the others. */
+const ENOUGH = 2
+
+/**
+ * Waits for servers that are asked at the same time. Each promise tells whether its server has answered. Once two have,
+ * the others get `patienceMs` more. Rejects as soon as one promise does.
+ */
+function enoughAnswers(asked: readonly Promise<boolean>[], patienceMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let answered = 0
+    const count = (hasAnswered: boolean): void => {
+      if (hasAnswered) answered += 1
+      if (hasAnswered && answered === ENOUGH) {
+        AbortSignal.timeout(patienceMs).addEventListener('abort', () => resolve(), { once: true })
+      }
+    }
+    for (const one of asked) one.then(count, reject)
+    Promise.all(asked).then(() => resolve(), reject)
+  })
 }

@@ -1,11 +1,18 @@
-import { asCount, asList, asObject, asText } from '../rpc/answer-shapes.ts'
+import {
+  type AnswerFields,
+  asCount,
+  asDecimals,
+  asList,
+  asObject,
+  asText,
+  asUnits,
+} from '../rpc/answer-shapes.ts'
 import { askInBatches, type BatchLimit, openBatchLimit } from '../rpc/batch-limit.ts'
-import { type ChainServer, reporting } from './chain-server.ts'
+import { type ChainServer, type MovedVote, reporting } from './chain-server.ts'
 import { RpcFailure } from '../rpc/rpc-failure.ts'
 import type { RpcPeer } from '../rpc/rpc-peer.ts'
-import { movedOnSolana } from './solana-amounts.ts'
 import { transactionError } from './solana-errors.ts'
-import type { Vote } from './tx-verdict.ts'
+import type { TokenAccount, Vote } from './tx-verdict.ts'
 
 /** Signatures in the first `getSignatureStatuses`, the most that the reference server takes. */
 const SIGNATURES = 256
@@ -64,4 +71,66 @@ function voteOf({ url }: RpcPeer, status: unknown, head: number): Vote {
     default:
       throw new RpcFailure('wrong-type')
   }
+}
+
+/**
+ * Highest version of a transaction that is accepted. Nothing is read that a version may change: `meta`, `slot` and the
+ * signatures. The field is a byte, and the version of a transaction has seven bits, so servers may come to refuse more.
+ */
+const VERSION_MAX = 127
+
+/** Asks for a finalized transaction and reads its balances of the token before and after. Null without one. */
+async function movedOnSolana(rpc: RpcPeer, tx: string, account: TokenAccount): Promise<MovedVote | null> {
+  const answer = await rpc.call('getTransaction', [
+    tx,
+    { encoding: 'jsonParsed', maxSupportedTransactionVersion: VERSION_MAX, commitment: 'finalized' },
+  ])
+  return answer === null ? null : movedIn(rpc, asObject(answer), tx, account)
+}
+
+type Balance = Readonly<{ account: number; owner: string; units: bigint; decimals: number }>
+
+function movedIn(
+  { url }: RpcPeer,
+  answer: AnswerFields,
+  tx: string,
+  { payer, token }: TokenAccount,
+): MovedVote | null {
+  const meta = asObject(answer['meta'])
+  const signatures = asList(asObject(answer['transaction'])['signatures'])
+  if (signatures[0] !== tx) throw new RpcFailure('contradiction')
+  if (transactionError(meta['err'], url.secrets) !== null) return null
+  const before = balancesOf(meta['preTokenBalances'], token)
+  const after = balancesOf(meta['postTokenBalances'], token)
+  const decimals = new Set([...before, ...after].map((balance) => balance.decimals))
+  if (decimals.size > 1) throw new RpcFailure('contradiction')
+  const units = sumOf(before, payer) - sumOf(after, payer)
+  return {
+    units: units > 0n ? units : 0n,
+    decimals: [...decimals][0] ?? 0,
+    place: `slot ${asCount(answer['slot'])}`,
+  }
+}
+
+const sumOf = (balances: readonly Balance[], payer: string): bigint =>
+  balances.filter(({ owner }) => owner === payer).reduce((sum, { units }) => sum + units, 0n)
+
+/** Balances of one token. Each account is in the list once. Transactions before 2021 have no owners: `wrong-type`. */
+function balancesOf(list: unknown, token: string): readonly Balance[] {
+  const balances = asList(list)
+    .map(asObject)
+    .filter((fields) => asText(fields['mint']) === token)
+    .map((fields) => {
+      const amount = asObject(fields['uiTokenAmount'])
+      return {
+        account: asCount(fields['accountIndex']),
+        owner: asText(fields['owner']),
+        units: asUnits(amount['amount']),
+        decimals: asDecimals(amount['decimals']),
+      }
+    })
+  if (new Set(balances.map(({ account }) => account)).size !== balances.length) {
+    throw new RpcFailure('contradiction')
+  }
+  return balances
 }

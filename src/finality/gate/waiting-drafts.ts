@@ -1,12 +1,12 @@
-import type { ServerAnswer } from '../chain/tx-verdict.ts'
+import type { Ballot, ServerAnswer } from '../chain/tx-verdict.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../../publish/held-queue.ts'
 import type { FinalityReport, PendingDrafts } from './finality-report.ts'
 import type { AskedChain } from './finality-settings.ts'
 import type { ServerSaid } from '../../publish/door/tx-judge.ts'
-import { lastWordsOf } from './last-words.ts'
 import type { PollSchedule } from './poll-schedule.ts'
+import { failureWords } from '../rpc/rpc-failure.ts'
 
 type WaitingSettings = Readonly<{
   chain: AskedChain
@@ -101,4 +101,28 @@ function overdueOf(waiting: readonly HeldDraft[], before: number): readonly Held
   const first = waiting.findIndex(({ acceptedAt }) => acceptedAt >= before)
   const old = first === -1 ? waiting : waiting.slice(0, first)
   return old.filter(({ reason }) => reason === null)
+}
+
+/** Name of the head of a chain: the newest slot of a server, or its finalized block. */
+const HEAD: Readonly<Record<AskedChain, string>> = { solana: 'slot', evm: 'finalized block' }
+
+/** The answer of a server in words, or why there is none. */
+function lastWordsOf(chain: AskedChain, { server, ballot, failure }: ServerAnswer): ServerSaid {
+  if (ballot !== undefined) return { server, words: wordsOf(ballot, HEAD[chain]) }
+  return { server, words: failure === null ? 'no answer' : `no answer: ${failureWords(failure)}` }
+}
+
+function wordsOf({ vote, head }: Ballot, headName: string): string {
+  switch (vote?.is) {
+    case 'final':
+    case 'failed':
+      return `${vote.is} in ${vote.place}`
+    case 'waiting':
+      return `${vote.stage}; its ${headName} is ${head}`
+    case 'unknown':
+      return `unknown; its ${headName} is ${head}`
+    // A receipt without status.
+    case undefined:
+      return `no outcome; its ${headName} is ${head}`
+  }
 }

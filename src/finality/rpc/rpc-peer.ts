@@ -1,8 +1,9 @@
 import { askInBatches, type BatchLimit, openBatchLimit } from './batch-limit.ts'
 import type { ChainUrl } from './chain-url.ts'
-import { RpcFailure } from './rpc-failure.ts'
-import { openRpcRequests, type RpcCall, type RpcRequests } from './rpc-requests.ts'
+import { RpcFailure, type RpcFault } from './rpc-failure.ts'
 import type { RpcSettings } from './rpc-settings.ts'
+import { postJson } from './rpc-post.ts'
+import { type CallReply, repliesOf } from './rpc-reply.ts'
 
 /** Calls in the first JSON-RPC batch. */
 const BATCH_CALLS = 100
@@ -60,4 +61,112 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
     report,
     lastFailure: () => lastFailure,
   }
+}
+
+/** Rest after a rate limit without `Retry-After`. */
+const REST_MS = 5_000
+/** Longest rest that a server may ask for. */
+const REST_MS_MAX = 120_000
+/** Time without an answer after which a connection may have ended. Runtimes end idle ones after some seconds. */
+const IDLE_MS = 5_000
+/** Faults without an answer of the server itself: another one may answer next. */
+const LOST: ReadonlySet<RpcFault> = new Set(['unreachable', 'timeout', 'http-status', 'no-json'])
+
+type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
+
+/** Requests to one server. */
+type RpcRequests = Readonly<{
+  /** Sends calls in one request. Returns a reply for each, or throws `RpcFailure` or the reason of the signal. */
+  send: (calls: readonly RpcCall[]) => Promise<readonly CallReply[]>
+  /** Sends nothing for this time. Calls fail until then. */
+  rest: (ms: number) => void
+  /** Whether the server rests. */
+  isResting: () => boolean
+  /** Number of the connection. Another one begins after a request without an answer, and after a pause. */
+  connection: () => number
+}>
+
+function openRpcRequests(settings: RpcSettings, url: ChainUrl): RpcRequests {
+  const { now, spend } = settings
+  const connections = openConnections(now)
+  let nextId = 1
+  let restUntil = -Infinity
+
+  const isResting = (): boolean => now() < restUntil
+  const rest = (ms: number): void => {
+    restUntil = now() + Math.min(ms, REST_MS_MAX)
+  }
+
+  async function exchange(body: unknown, firstId: number, calls: number): Promise<readonly CallReply[]> {
+    const answer = await postJson(settings, url, body)
+    try {
+      const replies = repliesOf(answer, { firstId, calls, secrets: url.secrets })
+      const isBusy = replies.some((reply) => 'failure' in reply && reply.failure.fault === 'rate-limited')
+      if (isBusy) rest(REST_MS)
+      return replies
+    } catch (error) {
+      const asked = restAsked(answer.headers)
+      const isLimited = error instanceof RpcFailure && error.fault === 'rate-limited'
+      if (asked !== null || isLimited) rest(asked ?? REST_MS)
+      throw error
+    }
+  }
+
+  return {
+    async send(calls) {
+      if (isResting()) throw new RpcFailure('rate-limited')
+      await spend?.(calls.length, url.number)
+      const firstId = nextId
+      nextId += calls.length
+      const bodies = calls.map(({ method, params }, at) => ({
+        jsonrpc: '2.0',
+        id: firstId + at,
+        method,
+        params,
+      }))
+      try {
+        const replies = await exchange(bodies.length === 1 ? bodies[0] : bodies, firstId, calls.length)
+        connections.answered()
+        return replies
+      } catch (error) {
+        if (error instanceof RpcFailure && LOST.has(error.fault)) connections.lost()
+        else connections.answered()
+        throw error
+      }
+    },
+    rest,
+    isResting,
+    connection: connections.number,
+  }
+}
+
+/** Counts the connections to a server, as far as its answers show them. */
+function openConnections(
+  now: () => number,
+): Readonly<Record<'answered' | 'lost', () => void>> & Readonly<{ number: () => number }> {
+  let number = 0
+  let answeredMs = now()
+  const answered = (): void => {
+    answeredMs = now()
+  }
+  const lost = (): void => {
+    number += 1
+    answered()
+  }
+  return {
+    answered,
+    lost,
+    number() {
+      if (now() - answeredMs >= IDLE_MS) lost()
+      return number
+    },
+  }
+}
+
+/** `Retry-After` in milliseconds; null when absent or unreadable. A date is compared with the answer's own `Date`. */
+function restAsked(headers: Headers): number | null {
+  const text = headers.get('retry-after') ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  const ms = Date.parse(text) - Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(ms) ? null : Math.max(0, ms)
 }

@@ -2,9 +2,10 @@ import { mayPass } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
-import { AnotherLogError, type Origin } from '../origin/open-origin.ts'
+import { AnotherLogError, openOrigin, type Origin } from '../origin/open-origin.ts'
 import {
   type OriginStatus,
+  readKeysBody,
   readOriginKeys,
   readOriginStatus,
   readOriginTree,
@@ -12,12 +13,16 @@ import {
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import { type ProvenTree, provenTree } from '../proof/proven-tree.ts'
-import { anotherLog } from './another-log.ts'
-import { applyFromPages, applyFromStream } from './apply-tree.ts'
 import { placeOfTree, rollback, type TreePlace } from './judge-tree.ts'
 import type { MirrorStore } from './mirror-store.ts'
 import { openPassWitnessed } from './pass-witnessed.ts'
 import { openStreamFeed, type StreamFeed } from './stream-feed.ts'
+import type { LogIdentity } from '../../log/store/reader.ts'
+import { readKeyList } from '../../verify/trust.ts'
+import { jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
+import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
+import { MismatchError } from '../book/mirror-book.ts'
+import { catchUpWith, openEntryTaker, withServedMonths } from '../book/catch-up.ts'
 
 /** Parts of the following, and what it reports. */
 export type FollowingParts = Readonly<{
@@ -230,5 +235,142 @@ function openJudge({ origin, store, signal }: FollowingParts): Judge {
       const files = { 'own.checkpoint': store.checkpoint(), ...origin.shown() }
       return new ContradictionError(error.message, files, { cause: error })
     },
+  }
+}
+
+/**
+ * The error for an origin that has named another log in an answer: a contradiction when its list of keys says so too. A
+ * single answer may come from another service behind the same address, and is a failure that may pass.
+ */
+async function anotherLog(
+  origin: Origin,
+  { id }: LogIdentity,
+  own: string,
+  signal: AbortSignal,
+): Promise<ContradictionError | DaybookError> {
+  const unchecked = openOrigin(origin.url, origin.around, () => undefined)
+  const body = await readKeysBody(unchecked, signal)
+  // A malformed list is no word about any log.
+  readKeyList(body, NODE_PRIMITIVES)
+  const list = readObject('log/keys', body)
+  if (jsonString(list['logId']) === id)
+    return new DaybookError('another-log', 'the origin answers for two logs')
+  await unchecked
+    .read('log/checkpoint', { bytesMax: body.length + NOTE_BYTES_MAX }, signal)
+    .catch(() => undefined)
+  const continued = objectsOf(list['formerLogs'])?.find((log) => log['id'] === id)
+  const reason =
+    continued === undefined
+      ? 'the origin has another log now, which does not continue the mirrored one'
+      : `the origin has lost events and begun a new log, which continues the first ${Number(continued['size'])}: --follow-former goes on with it`
+  return new ContradictionError(reason, { 'own.checkpoint': own, ...unchecked.shown() })
+}
+
+const NOTE_BYTES_MAX = 65_536
+
+/** Parts with which a larger tree is applied. */
+type ApplyParts = Readonly<{
+  origin: Origin
+  store: MirrorStore
+  keys: OriginKeys
+  /** Folder for downloaded files. */
+  folder: string
+  archiveEventsMin: number
+  signal: AbortSignal
+}>
+
+/**
+ * Events after which the end of a month that a trusted key has signed is committed by itself, so that no transaction
+ * grows with a long gap.
+ */
+const MONTH_COMMIT_EVENTS = 10_000
+/** Longest wait for events that a checkpoint covers and the stream has not brought, in milliseconds. */
+const STREAM_WAIT_MS = 2_000
+/** Attempts to read events whose tree is not the signed one: an answer may have been damaged on its way. */
+const PROOF_ATTEMPTS_MAX = 3
+const RETRY_MS = 1_000
+
+/**
+ * Applies a larger tree that the log has signed, in one commit, from the stream. Returns false when the stream has shown
+ * other events, or none: it is then of no use.
+ */
+async function applyFromStream(
+  { origin, store, keys, signal }: ApplyParts,
+  feed: StreamFeed,
+  tree: ProvenTree,
+): Promise<boolean> {
+  const { book } = store
+  const after = book.head().seq
+  let entries = feed.take(after, tree.size)
+  if (entries === null && feed.error() === null) {
+    await feed.news(STREAM_WAIT_MS)
+    entries = feed.take(after, tree.size)
+  }
+  if (entries === null) return false
+  const taker = openEntryTaker({ origin, book, keys, signal }, () => undefined)
+  return inTransaction(store, keys, tree, () => taker.take(entries, tree.size)).then(
+    () => true,
+    (error: unknown) => {
+      if (isWrong(error)) return false
+      throw error
+    },
+  )
+}
+
+/** Applies a larger tree from month files and pages. Throws a `ContradictionError` when they show other events. */
+async function applyFromPages(parts: ApplyParts, tree: ProvenTree): Promise<void> {
+  const { origin, store, keys, signal } = parts
+  const { book } = store
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await withServedMonths({ ...parts, book }, () =>
+        inTransaction(store, keys, tree, () =>
+          catchUpWith(
+            {
+              ...parts,
+              book,
+              onBatch: () => false,
+              onMonthEnd({ trusted: end }) {
+                // The target proves every other end, in one transaction with it: anyone can list a retired key.
+                if (end === null || end.size >= tree.size) return
+                if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
+                store.putKeys(keys)
+                store.commit(end)
+                book.begin()
+              },
+            },
+            tree,
+          ),
+        ),
+      )
+      return
+    } catch (error) {
+      if (!isWrong(error)) throw error
+      if (attempt >= PROOF_ATTEMPTS_MAX) {
+        const files = { 'own.checkpoint': store.checkpoint(), 'served.checkpoint': tree.note }
+        throw new ContradictionError(error.message, { ...origin.shown(), ...files }, { cause: error })
+      }
+      await origin.around.sleep(RETRY_MS * attempt, signal)
+    }
+  }
+}
+
+const isWrong = (error: unknown): error is WrongError | MismatchError =>
+  error instanceof WrongError || error instanceof MismatchError
+
+async function inTransaction(
+  store: MirrorStore,
+  keys: OriginKeys,
+  tree: ProvenTree,
+  take: () => Promise<void>,
+): Promise<void> {
+  store.book.begin()
+  try {
+    await take()
+    store.putKeys(keys)
+    store.commit(tree)
+  } catch (error) {
+    store.book.rollback()
+    throw error
   }
 }

@@ -9,12 +9,13 @@ import {
   jsonInteger,
   type JsonObject,
   jsonString,
+  objectsOf,
   readObject,
 } from '../../verify/reading/json-values.ts'
 import { firstPins, type OriginKeys, type Pins, proveKeys } from '../proof/origin-keys.ts'
 import { isByListedKeys, type ProvenTree, provenTree } from '../proof/proven-tree.ts'
-import { upstreamOf } from './upstream-mirrors.ts'
 import { type BodyLimits, noDaybook, type Origin } from './open-origin.ts'
+import { MIRROR_STATES } from '../../protocol/enumerations.ts'
 
 /** The origin's word about itself. Nothing of it is signed. */
 export type OriginStatus = Readonly<{
@@ -117,4 +118,33 @@ export async function readOriginTree(
   if (tree !== null && isByListedKeys(body, known)) return { tree, keys: known }
   const { keys } = await readOriginKeys(origin, pins, signal, attempts)
   return { tree: await provenTree(place, body, keys), keys }
+}
+
+/** Most mirrors that are listed. Mirrors that follow each other in a circle have no end. */
+const UPSTREAM_MAX = 8
+const ADDRESS_LENGTH_MAX = 255
+
+/** The origin as a mirror, and the mirrors that it names, from its `/status`. A malformed one ends the list. */
+function upstreamOf(mirror: JsonObject): readonly UpstreamMirror[] {
+  const listed: UpstreamMirror[] = []
+  for (const json of [mirror, ...(objectsOf(mirror['upstream']) ?? [])].slice(0, UPSTREAM_MAX)) {
+    const one = upstreamMirrorOf(json)
+    if (one === null) break
+    listed.push(one)
+  }
+  return listed
+}
+
+function upstreamMirrorOf(json: JsonObject): UpstreamMirror | null {
+  const address = URL.parse(jsonString(json['of']) ?? '')
+  const state = MIRROR_STATES.find((one) => one === json['state'])
+  const behindMs = jsonInteger(json['behindMs'])
+  const provedAtMs = jsonInteger(json['provedAtMs']) ?? null
+  if (state === undefined || behindMs === undefined || behindMs > MS_MAX) return null
+  if (provedAtMs !== null && provedAtMs > MS_MAX) return null
+  // Pages show the address.
+  if (address === null || !/^https?:$/.test(address.protocol) || address.origin.length > ADDRESS_LENGTH_MAX)
+    return null
+  const provedAt = provedAtMs === null ? null : moment(msOf(provedAtMs)).at
+  return { of: address.origin, state, behindMs, provedAt, provedAtMs }
 }

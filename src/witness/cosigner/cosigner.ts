@@ -9,20 +9,18 @@ import { formatHex, formatUtf8 } from '../../tlog/text.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import type { VerifierKey } from '../../tlog/vkey.ts'
 import { type CosignedLogs, type CosignedTree, openCosignedLogs } from './cosigned-logs.ts'
-import { cosignedAnswer, type CosignerAnswer, refusedAnswer } from './cosigner-answer.ts'
-import { cosignatureLines, linesOf, ownCosignatures } from './cosigner-keys.ts'
+import { conflictAnswer, cosignedAnswer, type CosignerAnswer, refusedAnswer } from './cosigner-answer.ts'
+import { cosignatureLines, linesOf, ownCosignatures, type OwnCosignatures } from './cosigner-keys.ts'
 import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { type GrowthRate, openGrowthRate } from './growth-rate.ts'
-import {
-  contradicts,
-  type CosignerGuard,
-  isForgotten,
-  type SignedSubmission,
-  whyNotConsistent,
-} from './judgement.ts'
-import { countEvidence, keepContradiction } from './kept-evidence.ts'
 import { CosignerStateError, openStateFile, type StateFile } from './state-file.ts'
-import { parseSubmission } from './submission.ts'
+import { parseSubmission, type Submission } from './submission.ts'
+import type { ProvedLog } from '../../command/plug/option.ts'
+import { isConsistent } from '../../tlog/consistency.ts'
+import { isSame, treeHasher } from '../../tlog/hash.ts'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { syncDirectory } from '../../log/store/durable-rename.ts'
 
 /** Seconds within which an equal checkpoint gets the stored cosignatures again. */
 export const REFRESH_SECONDS = 10
@@ -291,4 +289,97 @@ function tellUnwritten({ onFact }: CosignerSettings, error: unknown): void {
 
 function noteOf({ text, logLines, lines }: CosignedTree): string {
   return `${text}\n${logLines}${lines}`
+}
+
+/** A submission that a key of the log has signed, with the verified lines and the cosignatures of our own keys. */
+type SignedSubmission = Submission & Readonly<{ logLines: string; own: OwnCosignatures | undefined }>
+
+/**
+ * Further condition of a cosignature, asked after all checks of tlog-witness have passed. Null allows it. `unproved`: a
+ * 503. `inconsistent`: a 422.
+ */
+type CosignerGuard = ProvedLog['whyNot']
+
+const hasher = treeHasher(sha256)
+
+/**
+ * Refusal of a submission that does not continue the newest cosigned tree; null when it does. The checks have the order of
+ * C2SP tlog-witness: old size, root of an empty tree, proof.
+ */
+function whyNotConsistent(
+  { oldSize, proof, checkpoint }: Submission,
+  newest: CosignedTree | undefined,
+): CosignerAnswer | null {
+  const size = newest?.size ?? 0
+  if (oldSize !== size) return conflictAnswer(size)
+  if (checkpoint.size === 0 && !isSame(checkpoint.root, hasher.empty))
+    return refusedAnswer('inconsistent', 'the root of an empty tree is the hash of no bytes')
+  if (newest === undefined || size === 0) {
+    return proof.length === 0 ? null : refusedAnswer('inconsistent', 'a tree of size 0 needs no proof')
+  }
+  if (isConsistent(hasher, newest, checkpoint, proof)) return null
+  return refusedAnswer(
+    'inconsistent',
+    checkpoint.size === size
+      ? 'the root differs from that of the cosigned checkpoint of this size, or the proof is not empty'
+      : 'the proof does not show that the tree grew from the cosigned one',
+  )
+}
+
+/** Whether a signed checkpoint contradicts the cosigned one: equal sizes and different roots. */
+function contradicts(
+  { checkpoint }: Pick<Submission, 'checkpoint'>,
+  newest: CosignedTree | undefined,
+): boolean {
+  return newest?.size === checkpoint.size && !isSame(newest.root, checkpoint.root)
+}
+
+/** Whether a cosignature of our own keys proves that the state has forgotten a checkpoint. */
+function isForgotten({ own, checkpoint }: SignedSubmission, newest: CosignedTree | undefined): boolean {
+  if (own === undefined) return false
+  if (newest === undefined || checkpoint.size > newest.size || own.time > newest.time) return true
+  return contradicts({ checkpoint }, newest)
+}
+
+/** Folder of evidence in the directory of a witness. */
+const EVIDENCE_FOLDER = 'evidence'
+/** Most contradictions of one log that are kept: one log must not use up the room of another. */
+export const CONTRADICTIONS_MAX = 8
+/** Folder of a contradiction that is being written. A crash may leave it. */
+const MAKING = 'making'
+/** Hex digits of the hash of an origin in the name of a folder. */
+const HASH_DIGITS = 16
+
+/** Two validly signed checkpoints of one origin and size whose roots differ, as notes. */
+type Contradiction = Readonly<{ originHash: string; size: number; first: string; second: string }>
+
+/** Number of contradictions that a witness keeps. */
+function countEvidence(dataDirectory: string): number {
+  return foldersOf(join(dataDirectory, EVIDENCE_FOLDER)).length
+}
+
+/**
+ * Keeps a contradiction in a new folder. Returns its path; null when one of this log and size is kept already, or as many
+ * of this log as may be. Nothing ever removes them.
+ */
+function keepContradiction(dataDirectory: string, found: Contradiction): string | null {
+  const { originHash, size, first, second } = found
+  const parent = join(dataDirectory, EVIDENCE_FOLDER)
+  const ofLog = `${originHash.slice(0, HASH_DIGITS)}-`
+  const folder = join(parent, `${ofLog}${size}`)
+  const kept = foldersOf(parent).filter((name) => name.startsWith(ofLog))
+  if (existsSync(folder) || kept.length >= CONTRADICTIONS_MAX) return null
+  const making = join(parent, MAKING)
+  rmSync(making, { recursive: true, force: true })
+  mkdirSync(making, { recursive: true })
+  writeFileSync(join(making, 'first.note'), first, { flush: true })
+  writeFileSync(join(making, 'second.note'), second, { flush: true })
+  syncDirectory(making)
+  renameSync(making, folder)
+  for (const path of [parent, dataDirectory]) syncDirectory(path)
+  return folder
+}
+
+function foldersOf(parent: string): readonly string[] {
+  return existsSync(parent) ? readdirSync(parent).filter((name) => name !== MAKING) : []
 }

@@ -1,11 +1,22 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { syncDirectory } from '../../log/store/durable-rename.ts'
+import { renameDurably, syncDirectory } from '../../log/store/durable-rename.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
-import { readMark, writeMark } from './commit-mark.ts'
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts'
-import { damageOf } from './state-damage.ts'
+import { bytes, number, text } from '../../log/store/codec.ts'
+import { readCheckpoint } from '../../tlog/checkpoint.ts'
+import { isSame } from '../../tlog/hash.ts'
+import { parseWhole } from '../../protocol/seq.ts'
 
 /** Thrown when a witness must not go on with the state in its directory. */
 export class CosignerStateError extends Error {
@@ -170,4 +181,92 @@ function takeOver(db: DatabaseSync, { inode, born }: FileIdentity): boolean {
 function readFileRow(db: DatabaseSync): FileIdentity & Readonly<{ commits: number }> {
   const { inode, born, commits } = db.prepare('SELECT inode, born, commits FROM file').get() ?? {}
   return { inode: String(inode), born: String(born), commits: Number(commits) }
+}
+
+type Row = Parameters<typeof text>[0]
+
+/**
+ * Damage of a witness's state; null when there is none. `tables` is the SQL that has made the state. The origin, size and
+ * root of each cosigned checkpoint are in its text too, and its time is in the cosignatures: they must agree, so that no
+ * damage lets the witness forget a tree. Damaged signatures are left to those who verify them. Throws errors of SQLite.
+ */
+function damageOf(db: DatabaseSync, tables: string): string | null {
+  if (db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'] !== 'ok')
+    return 'its pages do not fit together'
+  using own = new DatabaseSync(':memory:')
+  own.exec(tables)
+  if (schemaOf(db) !== schemaOf(own)) return 'its tables are not those of a witness'
+  for (const table of ['logs', 'forgotten'])
+    for (const row of db.prepare(`SELECT origin, size, root, text, lines, time FROM ${table}`).all())
+      if (!isWhole(row)) return 'a cosigned checkpoint differs from its text or its cosignatures'
+  return null
+}
+
+function schemaOf(db: DatabaseSync): string {
+  const rows = db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all()
+  return JSON.stringify(rows)
+}
+
+/** Whether a row says the same as its text and its cosignatures, whose newest time it has, or a later one. */
+function isWhole(row: Row): boolean {
+  const read = readCheckpoint(Buffer.from(`${text(row, 'text')}\n${text(row, 'lines')}`))
+  if (!read.ok) return false
+  const { checkpoint, note } = read.value
+  const { origin, size, root } = checkpoint
+  const isNamed = origin === text(row, 'origin') && size === number(row, 'size')
+  const times = note.signatures.map(({ signature }) => timeOf(signature))
+  return isNamed && isSame(root, bytes(row, 'root')) && times.every((time) => time <= number(row, 'time'))
+}
+
+/** Time in whole seconds at the beginning of a cosignature of any type (C2SP tlog-cosignature). */
+function timeOf(signature: Uint8Array): bigint {
+  if (signature.length < 8) return 0n
+  return new DataView(signature.buffer, signature.byteOffset).getBigUint64(0)
+}
+
+/** File beside the state of a witness with the number of its commits, by which a start detects an older state. */
+const MARK_FILE = 'witness-mark'
+const MARK = /^commits ([0-9]+)\nfile ([0-9]+) (-?[0-9]+)\n$/
+
+/** Number of commits. `isOwn` is false for a mark in another file than the one in which the witness wrote it. */
+type CommitMark = Readonly<{ commits: number; isOwn: boolean }>
+
+/** Reads the mark; null without a file, undefined when the file holds no mark. */
+export function readMark(dataDirectory: string): CommitMark | null | undefined {
+  let file: number
+  try {
+    file = openSync(join(dataDirectory, MARK_FILE), 'r')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const [, decimal = '', inode = '', born = ''] = MARK.exec(readFileSync(file, 'latin1')) ?? []
+    const commits = parseWhole(decimal)
+    if (commits === undefined) return undefined
+    return { commits, isOwn: isSameFile({ inode, born }, fileOf(file)) }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * Writes the number of commits, and returns when it is on the disk. Each mark is a new file and names itself, so that an
+ * older one that is copied over it shows.
+ */
+export function writeMark(dataDirectory: string, commits: number): void {
+  const path = join(dataDirectory, MARK_FILE)
+  const making = `${path}.making`
+  const file = openSync(making, 'w', OWNER_ONLY)
+  try {
+    const { inode, born } = fileOf(file)
+    writeSync(file, `commits ${commits}\nfile ${inode} ${born}\n`)
+  } finally {
+    closeSync(file)
+  }
+  renameDurably(making, path)
+}
+
+function fileOf(file: number): FileIdentity {
+  return identityOf(fstatSync(file, { bigint: true }))
 }

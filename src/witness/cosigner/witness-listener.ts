@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type CrowdedConnections, endOldConnections, readWhole } from '../../publish/private-listener.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { Cosigner } from './cosigner.ts'
+import { type Cosigner, originHashOf } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
 import { SUBMISSION_BYTES_MAX } from './submission.ts'
-import { witnessPage } from './witness-page.ts'
+import { formatAt, msOf } from '../../protocol/moment.ts'
+import { formatVkey } from '../../tlog/vkey.ts'
 
 /** Milliseconds in which a caller must send its headers, and its whole request. */
 export const WITNESS_HEADERS_MS = 5_000
@@ -138,4 +139,31 @@ function send(response: ServerResponse, { status, body, contentType, retryAfterS
     'x-content-type-options': 'nosniff',
   })
   response.end(body)
+}
+
+/** The page of a witness as plain text: its name and keys, the logs with their sizes, and how to use it. */
+function witnessPage({ name, verifiers, sizes }: Pick<Cosigner, 'name' | 'verifiers' | 'sizes'>): string {
+  const logs = sizes().map(({ origin, size, time }) => {
+    const seen =
+      size === null || time === null
+        ? 'nothing cosigned yet'
+        : `size ${size}, cosigned ${formatAt(msOf(time * 1_000))}`
+    return `${origin}\n  ${seen}\n  /${originHashOf(origin)}/checkpoint`
+  })
+  return `${name} is a witness of transparency logs.
+
+It cosigns a checkpoint only if it continues the one that it cosigned before, so that
+nobody can show two histories of a log with its cosignatures.
+
+Verifier keys (vkeys). Compare them with those that its operator has published elsewhere:
+
+${verifiers.map(formatVkey).join('\n')}
+
+Logs:
+
+${logs.join('\n')}
+
+Operators of these logs send checkpoints to /add-checkpoint, as https://c2sp.org/tlog-witness
+says. A Daybook does so with --witness VKEY=URL: a vkey above, and the address of this page.
+`
 }

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LogReader } from '../../log/store/reader.ts'
+import type { LogReader, Witnessed, WitnessedCheckpoint } from '../../log/store/reader.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { parseNote } from '../../tlog/note.ts'
-import { askPeer, type FedTree, type Peer } from './fed-witness.ts'
-import { mayBeAsked, noteCosigned, noteRefused, peersOf } from './peers.ts'
-import type { FeedChoice, FeedListener, FeedPace, FeedSurroundings } from './feed-settings.ts'
+import { type NoteSignature, parseNote } from '../../tlog/note.ts'
+import { askPeer, type FedTree, type Peer, type PeerOutcome } from './fed-witness.ts'
+import type { FeedChoice, FeedListener, FeedPace, FeedSurroundings, WitnessRefusal } from './feed-settings.ts'
 import { postCheckpoint } from './post-checkpoint.ts'
-import { openWitnessedNotes } from './witnessed-notes.ts'
+import { formatVkey } from '../../tlog/vkey.ts'
+import { newerWitnessed, vouchedCheckpoint } from '../../log/witnessed/vouched-checkpoint.ts'
+import { keepWitnessed, openWitnessedFile } from '../../log/witnessed/witnessed-file.ts'
 
 /** Parts of a feeder. */
 type FeedParts = Readonly<{
@@ -96,4 +97,123 @@ function newestTree(reader: FeedParts['reader']): FedTree {
   const text = parsed.ok ? parsed.value.text : ''
   const growth: FedTree['growth'] = (from) => reader.snapshot(({ tree }) => tree.growth(from, size))
   return { size, note, text, growth }
+}
+
+/** Longest wait before a witness that fails is asked again, in milliseconds, unless it asks for a longer one. */
+export const FEED_FAILED_MS_MAX = 60_000
+
+const UNASKED = { state: 'unasked', text: '', askedMs: 0, retryMs: 0, failures: 0 } as const
+
+/** The chosen witnesses, with what the earlier run knew of each. Keys of one name at one address are one witness. */
+function peersOf({ witnesses }: FeedChoice, earlier: Witnessed | null): readonly Peer[] {
+  const peers = new Map<string, Peer>()
+  for (const { key, url } of witnesses) {
+    const place = `${key.name} ${url}`
+    const row = earlier?.witnesses.find(({ vkey }) => vkey === formatVkey(key))
+    const cosigned = { size: row?.seq ?? 0, atMs: row?.atMs ?? null }
+    const keys = [...(peers.get(place)?.keys ?? []), key]
+    peers.set(place, { ...UNASKED, url, name: key.name, keys, size: cosigned.size, cosigned })
+  }
+  return [...peers.values()]
+}
+
+/** Whether a witness is to be asked about a tree at a time of the monotonic clock. */
+function mayBeAsked(peer: Peer, { text }: FedTree, monotonicMs: number, { idleMs }: FeedPace): boolean {
+  return monotonicMs >= peer.retryMs && (peer.text !== text || monotonicMs - peer.askedMs >= idleMs)
+}
+
+/** Notes that a witness has cosigned a tree. */
+function noteCosigned(
+  peer: Peer,
+  { size, text }: FedTree,
+  { atMs }: Extract<PeerOutcome, { is: 'cosigned' }>,
+): void {
+  Object.assign(peer, { size, text, state: 'cosigning', failures: 0, retryMs: 0, cosigned: { size, atMs } })
+}
+
+/** Notes a refusal, and waits longer after each. Returns whether it is to be reported. */
+function noteRefused(
+  peer: Peer,
+  { reason, retryAfterMs }: Extract<PeerOutcome, { is: 'refused' }>,
+  monotonicMs: number,
+  { roundMs }: FeedPace,
+): boolean {
+  peer.failures += 1
+  // Another node of the log may have fed the witness first. This one has the same tree a moment later.
+  const isMoment = reason === 'ahead' && peer.failures === 1
+  const waitMs = isMoment ? 0 : Math.min(roundMs * 2 ** (peer.failures - 1), FEED_FAILED_MS_MAX)
+  peer.retryMs = monotonicMs + Math.max(waitMs, retryAfterMs)
+  if (!isMoment) peer.state = isSilence(reason) ? 'silent' : 'refusing'
+  return !isMoment
+}
+
+/** Whether a refusal says nothing about the log: the witness is away, or asks for a pause. */
+function isSilence(reason: WitnessRefusal): boolean {
+  return reason === 'unreachable' || reason === 'limited' || reason === 'failed'
+}
+
+/** The cosignatures that were gathered for the newest tree, and the newest one with a quorum, which is kept in a file. */
+type WitnessedNotes = Readonly<{
+  newest(): WitnessedCheckpoint | null
+  /** Adds the cosignatures of a tree. Returns the checkpoint when a quorum vouches for a newer tree, or at a later time. */
+  add(tree: FedTree, signatures: readonly NoteSignature[]): Promise<WitnessedCheckpoint | null>
+  /** Writes the file, if it changes. Throws when it cannot be written. */
+  keep(peers: readonly Peer[]): void
+}>
+
+/**
+ * Reads the file of an earlier run, and opens the gathering. A quorum of witnesses that are no longer chosen is dropped, and
+ * so is the file of another log: one that continues a former log after a loss is new to its witnesses.
+ */
+async function openWitnessedNotes(
+  dataDirectory: string,
+  origin: string,
+  { witnesses, quorum }: FeedChoice,
+): Promise<WitnessedNotes & Readonly<{ earlier: Witnessed | null }>> {
+  const keys = witnesses.map(({ key }) => key)
+  const found = openWitnessedFile(dataDirectory)()
+  const earlier = found?.newest?.note.startsWith(`${origin}\n`) === true ? found : null
+  let newest = await stillWitnessed(earlier?.newest ?? null)
+  let kept = ''
+  let gathered: Readonly<{ text: string; lines: ReadonlyMap<string, NoteSignature> }> = {
+    text: '',
+    lines: new Map(),
+  }
+
+  async function stillWitnessed(former: WitnessedCheckpoint | null): Promise<WitnessedCheckpoint | null> {
+    const note = former === null ? null : parseNote(Buffer.from(former.note))
+    if (former === null || note === null || !note.ok) return null
+    return await vouchedCheckpoint(note.value, former.seq, { keys, quorum })
+  }
+
+  return {
+    earlier,
+    newest: () => newest,
+    async add({ text, note, size }, signatures) {
+      const lines = new Map(gathered.text === text ? gathered.lines : [])
+      for (const line of signatures) lines.set(`${line.name} ${line.keyId}`, line)
+      gathered = { text, lines }
+      const own = parseNote(Buffer.from(note))
+      if (!own.ok) return null
+      // In the order of the choice, so that the same cosignatures are the same note.
+      const cosignatures = keys.flatMap(({ name, keyId }) => lines.get(`${name} ${keyId}`) ?? [])
+      const whole = { text, signatures: [...own.value.signatures, ...cosignatures] }
+      const vouched = await vouchedCheckpoint(whole, size, { keys, quorum })
+      if (vouched === null || gathered.lines !== lines) return null
+      newest = newerWitnessed(newest, vouched)
+      return newest === vouched ? vouched : null
+    },
+    keep(peers) {
+      const witnessed = { quorum, witnesses: peers.flatMap(rowsOf), newest }
+      const text = JSON.stringify(witnessed)
+      if (text === kept) return
+      keepWitnessed(dataDirectory, witnessed)
+      kept = text
+    },
+  }
+}
+
+function rowsOf({ keys, url, state, cosigned }: Peer): Witnessed['witnesses'] {
+  const seq = cosigned.atMs === null ? null : seqOf(cosigned.size)
+  return keys.map((key) => ({ vkey: formatVkey(key), url, state, seq, atMs: cosigned.atMs }))
 }

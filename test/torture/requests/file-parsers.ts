@@ -6,8 +6,8 @@ import { LAST_BACKUP_FILE, readLastBackup, writeLastBackup } from '../../../src/
 import { HIGH_WATER_FILE, markHighWater, readHighWater } from '../../../src/log/store/high-water.ts'
 import { keepWitnessed, openWitnessedFile } from '../../../src/log/witnessed/witnessed-file.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
-import { readMark, writeMark } from '../../../src/witness/cosigner/commit-mark.ts'
 import { type AttackedParser, ofValue } from './attacked-parser.ts'
+import { readMark, writeMark } from '../../../src/witness/cosigner/state-file.ts'
 
 /** Bytes before the JSON in a place of the high-water mark, and of the whole place. */
 const CRC_BYTES = 4
