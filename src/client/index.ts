@@ -1,5 +1,9 @@
-export { add, formatAmount, parseAmount, ZERO } from '../protocol/amount.ts'
-export type { Amount } from '../protocol/amount.ts'
+/**
+ * The client for browsers and servers: it asks the API below the rate limit, follows the stream, resumes where it
+ * stopped, and notices gaps. It may know the words of the protocol and the proofs of `tlog`, and no runtime but by
+ * `surroundings.ts`. Begin to read in `daybook.ts`, then `ask.ts` for one request and `stream.ts` for the stream.
+ */
+export { add, type Amount, formatAmount, parseAmount, ZERO } from '../protocol/amount.ts'
 export type { EventWire } from '../protocol/event.ts'
 export type * from '../protocol/enumerations.ts'
 export type * from '../protocol/endpoints/contest-endpoints.ts'
@@ -7,12 +11,9 @@ export type * from '../protocol/endpoints/description-endpoints.ts'
 export type * from '../protocol/endpoints/event-endpoints.ts'
 export type * from '../protocol/endpoints/figure-endpoints.ts'
 export type * from '../protocol/endpoints/file-endpoints.ts'
-export type { Answer, Ask, AskOptions, AskSettings, OpenAnswer } from './ask.ts'
-export { openAsk } from './ask.ts'
-export type { Daybook, Events } from './daybook.ts'
-export { openDaybook } from './daybook.ts'
-export type { ErrorCode } from './daybook-error.ts'
-export { DaybookError } from './daybook-error.ts'
+export { type Answer, type Ask, type AskOptions, type AskSettings, type OpenAnswer, openAsk } from './ask.ts'
+export { type Daybook, type Events, openDaybook } from './daybook.ts'
+export { DaybookError, type ErrorCode } from './daybook-error.ts'
 export type { DetailedEvent, DetailsWire } from './event-details.ts'
 export type { EventFilter } from './filter.ts'
 export type { FollowAsked } from './follow.ts'

@@ -1,3 +1,9 @@
+/**
+ * The room of the sceptic: it recomputes root, proofs and every figure of a log from public answers alone. It may know the
+ * protocol, the tree, the folds and the client, and nothing that runs on the log's server; it runs in any runtime. Begin to
+ * read here: `audit` verifies everything, `inspect` one part. `ask-all.ts` collects the answers, `read-log.ts` reads the log
+ * once, `verdicts.ts` and `parts.ts` judge.
+ */
 import { treeHasher } from '../tlog/hash.ts'
 import { formatVkey } from '../tlog/vkey.ts'
 import {

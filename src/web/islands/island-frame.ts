@@ -1,3 +1,8 @@
+/**
+ * Scripts of pages. Each file `island-NAME.ts` that `assets.ts` names is one script; the others are parts of them. They may know
+ * the client, `verify` and the words of pages, and run in browsers only. A page works without them. Begin to read here:
+ * this is the script of most pages, which keeps a page of the present up to date. `island-verify.ts` is the verifier.
+ */
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
 import {
   cancelRefresh,
@@ -9,8 +14,6 @@ import {
 } from './island-live-page.ts'
 import { followLive, type LiveStatus } from './island-live-stream.ts'
 import { isShortcut, put } from './island-still.ts'
-
-// Script of most pages: what every page has, and the live state.
 
 /** Name of the lock and of the channel of all tabs. */
 const CHANNEL = 'daybook live'
