@@ -95,35 +95,42 @@ function start(form: HTMLFormElement): void {
 /** First line and steps of a finished check. Its checkpoint is kept for the next visit. */
 function shown(
   form: HTMLFormElement,
-  { fields, visits }: CheckRequest,
+  { fields }: CheckRequest,
   { audit, isVerified, tx, visit }: Extract<CheckReply, { is: 'done' }>,
-): Parameters<(verdict: string, ...lines: readonly HTMLElement[]) => void> {
-  const isFirst = visits.length === 0
+): readonly [verdict: string, ...lines: readonly HTMLElement[]] {
   const isKept = visit !== null && keepVisit(visit)
-  const lines = audit.checks.map(checkLine)
   const notes = [
     ...audit.notes,
     ...(audit.chain?.lines ?? []),
     ...(audit.vouched === null ? [] : [vouchedSays(audit.vouched)]),
-    ...(visit !== null && !isKept
-      ? ['This browser stores nothing, so your next visit has no state to compare.']
-      : []),
-  ].map(noteLine)
-  const links = tx === null ? [] : [transactionLine(tx, form)]
-  const open = audit.checks.filter(
-    ({ name, is }) => is === 'not checked' && !(isFirst && name === 'consistency'),
-  )
-  const proved = PROVED[fields['subject'] ?? '']?.(fields) ?? ''
-  const verdict = audit.checks.some(({ is }) => is === 'wrong')
-    ? 'Something is wrong.'
-    : !isVerified || (fields['subject'] === 'growth' && isFirst && !isKept)
-      ? 'Not all is verified.'
-      : fields['subject'] === 'growth' && isFirst
-        ? 'First visit: the state is saved.'
-        : open.length === 0
-          ? proved
-          : `${proved} Not checked: ${open.map(({ name }) => name).join(', ')}.`
-  return [verdict, ...lines, ...links, ...notes]
+    ...(visit === null || isKept
+      ? []
+      : ['This browser stores nothing, so your next visit has no state to compare.']),
+  ]
+  return [
+    verdictOf(audit.checks, isVerified, fields, isKept),
+    ...audit.checks.map(checkLine),
+    ...(tx === null ? [] : [transactionLine(tx, form)]),
+    ...notes.map(noteLine),
+  ]
+}
+
+function verdictOf(
+  checks: readonly Check[],
+  isVerified: boolean,
+  fields: CheckRequest['fields'],
+  isKept: boolean,
+): string {
+  const subject = fields['subject'] ?? ''
+  const open = checks.filter(({ is }) => is === 'not checked').map(({ name }) => name)
+  if (checks.some(({ is }) => is === 'wrong')) return 'Something is wrong.'
+  // At a first visit there is no earlier state to compare, which only the growth of the log needs.
+  const isFirst = open.includes('consistency')
+  if (!isVerified || (subject === 'growth' && isFirst && !isKept)) return 'Not all is verified.'
+  if (subject === 'growth' && isFirst) return 'First visit: the state is saved.'
+  const others = open.filter((name) => name !== 'consistency')
+  const but = others.length === 0 ? '' : ` Not checked: ${others.join(', ')}.`
+  return `${PROVED[subject]?.(fields) ?? ''}${but}`
 }
 
 function checkLine({ name, is, says, findings }: Check): HTMLElement {

@@ -211,9 +211,11 @@ suite('the log since the last visit', () => {
       assert.deepEqual(await check(page, 'growth'), ['verified signature', 'failed consistency'])
       assert.notEqual(await keptOf(page), kept)
     }
-    for (const text of ['', '{}', 'true', '{bad', kept.replace('"vkeys"', '"x"')]) {
+    const ofOther = kept.replaceAll(ORIGIN, 'other.test/log').replace(pages.urlOf(''), 'https://other.test')
+    for (const text of ['', '{}', 'true', '{bad', kept.replace('"vkeys"', '"x"'), ofOther]) {
       await keep(page, text)
       assert.deepEqual(await check(page, 'growth'), ['verified signature', 'not checked consistency'])
+      assert.equal(await verdictOn(page), 'First visit: the state is saved.')
     }
   })
 
