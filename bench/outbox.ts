@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { outboxSql, parseOutboxTable } from '../src/outbox/outbox-sql.ts'
-import { hasPostgres, startPostgresServer } from '../test/outbox/postgres-server.ts'
+import { hasPostgres, startPostgresServer } from '../test/database/postgres-server.ts'
 import { inTurns, type Measured, report } from './stage/report.ts'
 
 /** Measures what the trigger of the outbox costs the platform: inserts with it and without it, on PostgreSQL with fsync. */

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { hasPostgres, startPostgresServer } from '../../test/outbox/postgres-server.ts'
+import { hasPostgres, startPostgresServer } from '../../test/database/postgres-server.ts'
 
 /** A server on a Unix socket, with one connection. */
 type MeasuredPostgres = AsyncDisposable &

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PostgresServer } from '../outbox/postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
 import { freePort } from '../processes/free-ports.ts'
-import { administer, type NamedRow } from '../outbox/administer.ts'
+import { administer, type NamedRow } from './administer.ts'
 import { configureServer, hasSynchronousStandby, openServerGroup, promoteServer } from './server-group.ts'
 
 const WAIT_MS = 60_000

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type PostgresServer, startPostgresServer } from '../outbox/postgres-server.ts'
-import { administer } from '../outbox/administer.ts'
+import { type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { administer } from './administer.ts'
 
 const PROMOTE_SECONDS_MAX = 30
 const SETTINGS = ['wal_keep_size=64MB', 'wal_retrieve_retry_interval=100ms']

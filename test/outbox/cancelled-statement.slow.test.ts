@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import { parseDatabaseUrl } from '../../src/command/database/database-url.ts'
 import { connectDatabase, DatabaseError } from '../../src/command/database/database-connection.ts'
 import { skipUnless } from '../processes/test-needs.ts'
-import { hasPostgres, type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, type PostgresServer, startPostgresServer } from '../database/postgres-server.ts'
 
 /** Rows of 8 KiB, so that the server sends the first ones long before the last. The fifth takes until it is cancelled. */
 const SLOW_ROWS = `SELECT n, repeat('x', 8192) AS text, CASE WHEN n = 5 THEN pg_sleep(60)::text END AS pause

@@ -8,7 +8,7 @@ import { connectDatabase } from '../../src/command/database/database-connection.
 import { parseDatabaseUrl } from '../../src/command/database/database-url.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { skipUnless, skipWithout } from '../processes/test-needs.ts'
-import { hasPostgres, type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, type PostgresServer, startPostgresServer } from '../database/postgres-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-database-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

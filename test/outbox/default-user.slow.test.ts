@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { skipUnless } from '../processes/test-needs.ts'
-import { hasPostgres, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, startPostgresServer } from '../database/postgres-server.ts'
 
 const MODULES = {
   url: import.meta.resolve('../../src/command/database/database-url.ts'),

@@ -5,7 +5,7 @@ import { outboxSql, parseOutboxTable } from '../../src/outbox/outbox-sql.ts'
 import type { RunResult } from '../stage/command-stage.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 import { openOutboxStage, type OutboxStage } from './outbox-stage.ts'
-import { hasPostgres } from './postgres-server.ts'
+import { hasPostgres } from '../database/postgres-server.ts'
 
 const DEPOSIT = { type: 'treasury', kind: 'deposit', kots: '1' }
 /** A deposit as JSON, with another member. */

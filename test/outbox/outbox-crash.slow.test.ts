@@ -7,7 +7,7 @@ import { openCampaign } from '../torture/campaign.ts'
 import { type Drainer, startDrainer } from './started-drainer.ts'
 import { openOutboxStage, type OutboxStage, until } from './outbox-stage.ts'
 import { PLATFORM, type PlatformWriters, startWriters } from './outbox-writers.ts'
-import { hasPostgres } from './postgres-server.ts'
+import { hasPostgres } from '../database/postgres-server.ts'
 
 const CAMPAIGN = openCampaign('outbox')
 /** Kills of the database. The drainer is killed twice as often. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
-import { hasPostgres, type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, type PostgresServer, startPostgresServer } from '../database/postgres-server.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 
 const blocks = blocksOf(textOf('docs/outbox.md'))

@@ -9,7 +9,7 @@ import { deposit, FINAL_MS, openFinalityStage } from '../finality/finality-stage
 import { run } from '../stage/command-stage.ts'
 import { LOCAL_TOKEN } from '../stage/manual-node.ts'
 import { skipUnless } from '../processes/test-needs.ts'
-import { hasPostgres, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, startPostgresServer } from '../database/postgres-server.ts'
 
 suite('an outbox before a chain', { skip: skipUnless(hasPostgres, 'postgresql') }, () => {
   test('waits at a row that held drafts obstruct, and goes on when they are final', async (t) => {

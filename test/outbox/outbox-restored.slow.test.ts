@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test'
 import { outboxSql, parseOutboxTable } from '../../src/outbox/outbox-sql.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 import { until } from './outbox-stage.ts'
-import { hasPostgres, type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, type PostgresServer, startPostgresServer } from '../database/postgres-server.ts'
 
 const SQL = outboxSql(parseOutboxTable('daybook_outbox'))
 const ORDER = `SELECT draft->>'n' FROM daybook_outbox ORDER BY pos`

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { escapeLiteral } from 'pg'
 import { outboxSql, parseOutboxTable } from '../../src/outbox/outbox-sql.ts'
-import { administer, type NamedRow } from './administer.ts'
+import { administer, type NamedRow } from '../database/administer.ts'
 import { run, type RunResult } from '../stage/command-stage.ts'
-import { type PostgresServer, startPostgresServer } from './postgres-server.ts'
+import { type PostgresServer, startPostgresServer } from '../database/postgres-server.ts'
 import { type Service, startService } from '../stage/service.ts'
 
 const WAIT_MS = 30_000

@@ -1,7 +1,7 @@
 import { type Random, randomOf } from '../../sim/random.ts'
 import { connectDatabase, type DatabaseConnection } from '../../src/command/database/database-connection.ts'
 import { parseDatabaseUrl } from '../../src/command/database/database-url.ts'
-import type { PostgresServer } from './postgres-server.ts'
+import type { PostgresServer } from '../database/postgres-server.ts'
 
 /** Tables of a small platform, beside its outbox. A play reads its contest as the platform's code does. */
 export const PLATFORM = `

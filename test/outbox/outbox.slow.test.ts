@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../stage/command-stage.ts'
 import { openOutboxStage, type OutboxStage, until } from './outbox-stage.ts'
-import { hasPostgres, startPostgresServer } from './postgres-server.ts'
+import { hasPostgres, startPostgresServer } from '../database/postgres-server.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 
 const deposit = (kots: unknown, more: object = {}): object => ({

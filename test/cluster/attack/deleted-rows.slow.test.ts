@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { TEST_KEY } from '../../story/signing.ts'

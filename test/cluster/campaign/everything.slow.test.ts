@@ -1,5 +1,5 @@
 import { suite, test } from 'node:test'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { skipUnless, skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign, shareOf } from '../../torture/campaign.ts'
 import { assertCampaign } from '../../torture/history/campaign-test.ts'

@@ -1,5 +1,5 @@
 import { until } from '../../processes/other-program.ts'
-import type { PostgresServer } from '../../outbox/postgres-server.ts'
+import type { PostgresServer } from '../../database/postgres-server.ts'
 import type { ClusterFault } from '../../torture/history/cluster.ts'
 import { relayFaults } from '../../torture/history/relay-faults.ts'
 import type { ServerPair } from './server-pair.ts'

@@ -1,11 +1,11 @@
-import { administer, type NamedRow } from '../../outbox/administer.ts'
+import { administer, type NamedRow } from '../../database/administer.ts'
 import {
   configureServer,
   hasSynchronousStandby,
   openServerGroup,
   promoteServer,
 } from '../../database/server-group.ts'
-import type { PostgresServer } from '../../outbox/postgres-server.ts'
+import type { PostgresServer } from '../../database/postgres-server.ts'
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
 import { type FaultRelay, openFaultRelay } from '../../torture/history/fault-relay.ts'

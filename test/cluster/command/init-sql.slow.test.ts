@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { openTableStage } from '../log/table-stage.ts'
 

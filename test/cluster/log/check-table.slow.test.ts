@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { DatabaseSync } from 'node:sqlite'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { storePath } from '../../../src/log/store/store.ts'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { openTableStage, publishAt, type StageTable, type TableStage, untilHead } from './table-stage.ts'
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import {

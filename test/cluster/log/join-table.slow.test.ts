@@ -7,7 +7,7 @@ import { databaseOf, sentDatabase } from '../../../src/command/database/sent-dat
 import { openForReading, readIdentity, StoreError, storePath } from '../../../src/log/store/store.ts'
 import { headOf } from '../../../src/log/tree/log-fault.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { run, start } from '../../stage/command-stage.ts'
 import { skipUnless } from '../../processes/test-needs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { isRunning, until } from '../../processes/other-program.ts'
 import { type NodeProcess, readLines, startNode } from '../../stage/node-process.ts'
 import { skipUnless } from '../../processes/test-needs.ts'

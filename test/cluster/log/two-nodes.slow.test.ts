@@ -8,7 +8,7 @@ import type { Status } from '../../../src/protocol/endpoints/description-endpoin
 import { openSharedClock } from '../../../src/publish/guards/shared-clock.ts'
 import { judgeOf } from '../../../src/finality/command/finality-options.ts'
 import { deposit, FAST_PACE, FINAL_MS, PAYING } from '../../finality/finality-stage.ts'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
 import { LOCAL_TOKEN, postDrafts } from '../../stage/manual-node.ts'

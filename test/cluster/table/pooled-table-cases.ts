@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { ROW_BYTES_MAX } from '../../../src/cluster/table/log-table.ts'
-import { askAt } from '../../outbox/administer.ts'
+import { askAt } from '../../database/administer.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { hasPooler, startPooler } from '../campaign/pooler.ts'
 import type { PostgresTableRig } from './postgres-table-rig.ts'

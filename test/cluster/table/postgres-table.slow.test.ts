@@ -1,5 +1,5 @@
 import { after } from 'node:test'
-import { hasPostgres } from '../../outbox/postgres-server.ts'
+import { hasPostgres } from '../../database/postgres-server.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { testTableConformance } from './conformance.ts'
 import { testTablePooler } from './pooled-table-cases.ts'

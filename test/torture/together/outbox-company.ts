@@ -9,7 +9,7 @@ import type { ClusterFault, ClusterNode, Companion } from '../history/cluster.ts
 import type { DrainedRow, SentDraft } from '../history/history.ts'
 import { type Drainer, startDrainer } from '../../outbox/started-drainer.ts'
 import { PLATFORM, type PlatformWriters, startWriters } from '../../outbox/outbox-writers.ts'
-import { startPostgresServer } from '../../outbox/postgres-server.ts'
+import { startPostgresServer } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 
 const WRITERS = 2

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from './outbox-stage.ts'
+import { until } from '../processes/other-program.ts'
 import type { Service } from '../stage/service.ts'
 import { startImportedNode } from '../sample/imported-node.ts'
 
@@ -44,7 +44,7 @@ export async function openInputStage(): Promise<InputStage> {
     forgetLine: () => void (number -= 1),
     lines: () => number,
     amounts,
-    published: () => until(async () => (await amounts()).length === number, 'every line is published'),
+    published: () => until('every line is published', async () => (await amounts()).length === number),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true })

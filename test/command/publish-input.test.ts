@@ -8,7 +8,7 @@ import { publishInput } from '../../src/command/publish/publish-input.ts'
 import { openDoor } from '../../src/command/operator/publish-door.ts'
 import { run, contextOf } from '../stage/command-stage.ts'
 import { type InputStage, openInputStage } from './input-stage.ts'
-import { until } from './outbox-stage.ts'
+import { until } from '../processes/other-program.ts'
 
 let stage: InputStage
 
@@ -50,7 +50,7 @@ suite('an input of publish', () => {
     const { input, said, ended, stop } = publishing({ door: 'http://127.0.0.1:9', input: new PassThrough() })
     input.write(stage.line())
     stage.forgetLine()
-    await until(() => said.err.includes('cannot be reached; trying again'), 'it waits')
+    await until('it waits', async () => said.err.includes('cannot be reached; trying again'))
     stop.abort()
     await assert.rejects(ended, { message: /^stopped after line 0; .* send the input again/, exitCode: 1 })
     assert.equal(said.out, '0 published, 0 duplicates skipped, 0 held\n')
