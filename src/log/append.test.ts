@@ -47,7 +47,7 @@ suite('an appender', () => {
       }
       commit([plan(1, 'First', HOUR_MS), plan(2, 'Second', HOUR_MS), prize(1), prize(2)])
       commit([payout(1, 1)])
-      const openLots = context.mock.method(appender.fold().shelf, 'openLots')
+      const openLots = context.mock.method(appender.fold().repository, 'openLots')
       appender.begin()
       append(dropped)
       appender.drop()

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../project/fold/books.ts'
-import { apply, type Fold, openFold, settled, type Shelf, undone } from '../project/fold/fold.ts'
+import { apply, type Fold, openFold, settled, type Repository, undone } from '../project/fold/fold.ts'
 import { activityOf, activityOfTotals, beginsChunk } from '../project/fold/prefix.ts'
 import { copyTally, type Tally } from '../project/fold/tally.ts'
 import { advance, nextQuarter, NO_WEEK, type WeekBuilder } from '../project/fold/week-builder.ts'
@@ -16,7 +16,7 @@ import { type BlockEnd, LIST_EVENTS } from './books/contest-list.ts'
 import { type Inserts, openInserts } from './books/inserts.ts'
 import { openPrefixReader, type PrefixReader } from './books/prefix-reader.ts'
 import { bytes, number } from './store/codec.ts'
-import { openStoreShelf } from './books/shelf.ts'
+import { openStoredRepository } from './books/stored-repository.ts'
 import type { Signer } from './tree/signer.ts'
 import { type Chunk, encodeTotalsRow, nextChunk } from './books/totals-rows.ts'
 import { openTreeWriter, type TreeWriter } from './tree/tree-writer.ts'
@@ -67,11 +67,11 @@ type AppenderParts = Readonly<{ openTree?: typeof openTreeWriter; segmentOf?: Se
 
 /** Opens the log for its only writer, which signs the tree at every commit. */
 export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderParts = {}): Appender {
-  const shelf = openStoreShelf(db)
+  const repository = openStoredRepository(db)
   const prefix = openPrefixReader(db)
   const archive = openArchiveWriter(db, signer, parts.segmentOf)
   const inserts = openInserts(db)
-  const load = (): State => loadState(db, prefix, shelf.shelf)
+  const load = (): State => loadState(db, prefix, repository.repository)
   let kept = load()
   let state = withOwnTally(kept)
   const tree = (parts.openTree ?? openTreeWriter)(db, signer, kept.head.seq)
@@ -91,7 +91,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
   function keep(): void {
     inserts.write()
     archive.flush()
-    shelf.put(state.fold.changes, state.head, state.blockEnd)
+    repository.put(state.fold.changes, state.head, state.blockEnd)
     state = { ...state, fold: settled(state.fold), blockEnd: null }
     kept = withOwnTally(state)
     tree.keep()
@@ -118,7 +118,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
     begin: () => db.exec('BEGIN IMMEDIATE'),
     commit() {
       assert(inserts.isEmpty(), `events up to ${state.head.seq} were appended and not kept at the commit`)
-      shelf.flush()
+      repository.flush()
       tree.sign(state.head.seq)
       db.exec('COMMIT')
       return state.head
@@ -126,7 +126,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
     checkpoint: tree.checkpoint,
     rollback() {
       if (db.isTransaction) db.exec('ROLLBACK')
-      shelf.forget()
+      repository.forget()
       archive.reload()
       inserts.reload()
       kept = load()
@@ -195,10 +195,10 @@ function withOwnTally(state: State): State {
   return { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
 }
 
-function loadState(db: DatabaseSync, prefix: PrefixReader, shelf: Shelf): State {
+function loadState(db: DatabaseSync, prefix: PrefixReader, repository: Repository): State {
   const head = prefix.head()
   return {
-    fold: openFold(copyTally(prefix.newest()), shelf),
+    fold: openFold(copyTally(prefix.newest()), repository),
     head,
     chunk: prefix.newestChunk(),
     weeks: loadWeeks(db, prefix),
@@ -234,7 +234,7 @@ function loadWeeks(db: DatabaseSync, prefix: PrefixReader): WeekBuilder {
   const reached = Array.from({ length: quarters }, (_, index) =>
     activityOfTotals(prefix.totalsBefore(boundOf(week + index * QUARTER_MS)).totals),
   )
-  const lastWeek = prefix.weekShelf.weekWithRows(boundOf(week - WEEK_MS))
+  const lastWeek = prefix.weekRepository.weekWithRows(boundOf(week - WEEK_MS))
   if (lastWeek === undefined) return { week, reached, last: null }
   const kinds = prefix.playKinds()
   const rows = db

@@ -7,8 +7,8 @@ import { openDirectory } from '../../test/story/store-run.ts'
 import { MINUTE_MS } from '../protocol/moment.ts'
 import { openAppender } from './append.ts'
 import { openReader } from './open-reader.ts'
-import { openHeadCell } from './store/head-cell.ts'
 import { openForWriting, storePath } from './store/store.ts'
+import { openHeadCell } from './head-cell.ts'
 
 suite('the head of a reader', () => {
   for (const [name, cell] of [

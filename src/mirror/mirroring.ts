@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs'
 import { backoffMs } from '../client/ask.ts'
 import { ARCHIVE_EVENTS_MIN } from '../client/follow.ts'
 import { DaybookError } from '../client/daybook-error.ts'
-import type { HeadCell } from '../log/store/head-cell.ts'
 import { isNoRoom } from '../log/store/disk-probe.ts'
 import { isFull, isPassingFault } from '../log/store/sqlite-error.ts'
 import { StoreError } from '../log/store/store.ts'
@@ -16,6 +15,7 @@ import { type MirrorCommit, openMirrorStore } from './live/mirror-store.ts'
 import { type MirrorState, type MirrorWait, openWatch } from './mirror-watch.ts'
 import type { MirrorSettings } from './mirror-settings.ts'
 import { openOrigin } from './origin/open-origin.ts'
+import type { HeadCell } from '../log/head-cell.ts'
 
 export type MirrorListeners = Readonly<{
   /** Called after each commit, when the head cell has moved. */

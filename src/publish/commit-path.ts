@@ -1,6 +1,6 @@
 import type { Appender } from '../log/append.ts'
 import type { Draft } from '../protocol/draft.ts'
-import { doorRefusal, type FailedOutcome } from './admission/outcome.ts'
+import { requestRefusal, type FailedOutcome } from './admission/outcome.ts'
 
 /** The path on which commits become durable: the store of this node, or machines that carry the log. */
 export type CommitPath = CommitRoom &
@@ -85,18 +85,21 @@ export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appende
 }
 
 /** Refuses everything after a failure that makes the store unusable for this process. */
-export const UNAVAILABLE: FailedOutcome = doorRefusal('store-unavailable', 'the store does not accept events')
+export const UNAVAILABLE: FailedOutcome = requestRefusal(
+  'store-unavailable',
+  'the store does not accept events',
+)
 
 /** Refuses a commit for which the disk has no room. */
-export const FULL: FailedOutcome = doorRefusal('store-full', 'the disk is full; nothing was published')
+export const FULL: FailedOutcome = requestRefusal('store-full', 'the disk is full; nothing was published')
 
-export const WRONG_CLOCK: FailedOutcome = doorRefusal(
+export const WRONG_CLOCK: FailedOutcome = requestRefusal(
   'clock',
   'the clock of the machine is wrong by a minute or more; nothing was published',
 )
 
 /** Refuses everything after a file of the store was replaced or removed: its events would be lost at the next start. */
-export const REPLACED: FailedOutcome = doorRefusal(
+export const REPLACED: FailedOutcome = requestRefusal(
   'store-unavailable',
   'a file of the store was replaced or removed while the service runs; nothing was published',
 )

@@ -6,7 +6,13 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { assertConsistent, linesOf, openDoorStage, receipts, trade } from '../../test/stage/door-stage.ts'
+import {
+  assertConsistent,
+  linesOf,
+  openPublishStage,
+  receipts,
+  trade,
+} from '../../test/stage/publish-stage.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { openAppender } from '../log/append.ts'
 import { openHeldTables } from '../log/held/held-tables.ts'
@@ -28,7 +34,7 @@ const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 12)
 
 suite(`${PUBLISHERS} publishers of ${REQUESTS} requests each`, () => {
   test('make one log: contiguous, in the order of each publisher, with shared commits, without starvation', async () => {
-    await using stage = await openDoorStage()
+    await using stage = await openPublishStage()
     const seqs = Array.from({ length: PUBLISHERS }, (): number[] => [])
     let whenFirstWasDone: readonly number[] = []
     await Promise.all(
@@ -63,7 +69,7 @@ suite(`${PUBLISHERS} publishers of ${REQUESTS} requests each`, () => {
   })
 
   test('each with the same refs make each event once, and all answers have its seq', async () => {
-    await using stage = await openDoorStage()
+    await using stage = await openPublishStage()
     const seqs = new Map<string, Set<number>>()
     let published = 0
     await Promise.all(

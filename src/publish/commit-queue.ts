@@ -4,7 +4,7 @@
  * another path of commits (`commit-path.ts`), and settle held drafts (`held-queue.ts`).
  *
  * Begin here, with one commit from its requests to their answers. `publish-request.ts` admits the drafts of a request,
- * `release.ts` publishes held ones, `door/door.ts` takes requests over HTTP, and `door/run-writer.ts` is the
+ * `release.ts` publishes held ones, `api/publish-api.ts` takes requests over HTTP, and `writer/run-writer.ts` is the
  * thread in which all of this runs.
  */
 import { setImmediate as turn } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import type { Draft } from '../protocol/draft.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import type { BalancesSetting, BooksRefusal } from './admission/admission.ts'
-import { doorRefusal, type FailedOutcome, type Outcome } from './admission/outcome.ts'
+import { requestRefusal, type FailedOutcome, type Outcome } from './admission/outcome.ts'
 import {
   type BookChange,
   type CommitFailureSettings,
@@ -228,7 +228,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   }
 }
 
-const TOO_LARGE = doorRefusal(
+const TOO_LARGE = requestRefusal(
   'too-large',
   'the drafts of one request do not fit one message to the machines that keep the log: divide it',
 )

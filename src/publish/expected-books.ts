@@ -36,7 +36,7 @@ type ExpectedBooks = Readonly<{
 function openExpectedBooks(published: () => Fold): ExpectedBooks {
   // Other contests and the log are read from the published books, so only the contest's own state can be outdated.
   const fold = openFold(emptyTally(), {
-    ...published().shelf,
+    ...published().repository,
     entry: (seq) => entryOf(published(), seq),
     correctionOf: (seq) => correctionOf(published(), seq),
     restatementOf: (seq) => restatementOf(published(), seq),

@@ -4,7 +4,7 @@ import type { Ms } from '../protocol/moment.ts'
 import type { BalancesSetting, BooksRefusal } from './admission/admission.ts'
 import { draftDigest } from './admission/grammar.ts'
 import {
-  doorRefusal,
+  requestRefusal,
   type DraftFault,
   type FailedOutcome,
   FAULTS_MAX,
@@ -141,4 +141,4 @@ function forget({ appender, held, earlier }: RequestSettings, drafts: readonly D
   for (const { contestId } of drafts) earlier.forget(contestId)
 }
 
-const HELD_FULL = doorRefusal('held-full', `${HELD_DRAFTS_MAX} drafts are held; nothing was published`)
+const HELD_FULL = requestRefusal('held-full', `${HELD_DRAFTS_MAX} drafts are held; nothing was published`)

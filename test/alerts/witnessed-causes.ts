@@ -1,7 +1,7 @@
 import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import { type ScriptedWitness, startScriptedWitness } from '../witness/scripted-witness.ts'

@@ -8,7 +8,7 @@ import { openPatientPublish, type SendResult } from '../../sim/patient-publish.t
 import { openRefs } from '../../src/log/store/refs.ts'
 import { DAY_MS, MINUTE_MS, type Ms, msOf, SECOND_MS } from '../../src/protocol/moment.ts'
 import { openHeldStage } from '../held/held-stage.ts'
-import { linesOf } from '../stage/door-stage.ts'
+import { linesOf } from '../stage/publish-stage.ts'
 
 /** First moment of the stage's clock. */
 const START = Date.UTC(2026, 9, 1)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { run, type RunResult } from '../stage/command-stage.ts'
 import { textOf } from '../stage/document.ts'
-import { DOOR_TOKEN, type DoorStage, openDoorStage, trade } from '../stage/door-stage.ts'
+import { PUBLISH_TOKEN, type PublishStage, openPublishStage, trade } from '../stage/publish-stage.ts'
 
 const TERMINAL = { columns: () => 120 } as const
 
@@ -22,15 +22,15 @@ const linesOf = ({ stdout }: RunResult): readonly Line[] =>
 suite('daybook held', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-held-command-'))
   const token = join(folder, 'token')
-  writeFileSync(token, `${DOOR_TOKEN}\n`)
+  writeFileSync(token, `${PUBLISH_TOKEN}\n`)
   after(() => rmSync(folder, { recursive: true }))
 
-  const held = (stage: DoorStage, words: readonly string[], context = {}): Promise<RunResult> =>
+  const held = (stage: PublishStage, words: readonly string[], context = {}): Promise<RunResult> =>
     run(['held', ...words, '--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token], context)
 
   /** A door with two drafts that wait. */
-  async function openWaiting(): Promise<DoorStage> {
-    const stage = await openDoorStage('refuse', true)
+  async function openWaiting(): Promise<PublishStage> {
+    const stage = await openPublishStage('refuse', true)
     await stage.publish([waiting(1), waiting(2)])
     return stage
   }
@@ -49,7 +49,7 @@ suite('daybook held', () => {
       { server: 'URL 1 (a.example)', words: 'final in slot 17' },
       { server: 'URL 2 (b.example)', words: 'processed in slot 17; its slot is 20' },
     ]
-    await using stage = await openDoorStage('refuse', true, (tx) => (tx.endsWith('2') ? said : null))
+    await using stage = await openPublishStage('refuse', true, (tx) => (tx.endsWith('2') ? said : null))
     await stage.publish([waiting(1), waiting(2)])
     const { stdout } = await held(stage, [], { columns: () => 300 })
     assert.match(stdout, /^ref-1 .* chain +–$/m)
@@ -76,7 +76,7 @@ suite('daybook held', () => {
   })
 
   test('prints every page', async () => {
-    await using stage = await openDoorStage('refuse', true)
+    await using stage = await openPublishStage('refuse', true)
     const many = Array.from({ length: 1_001 }, (_, index) => ({
       ...waiting(1),
       ref: `r${index}`,
@@ -87,7 +87,7 @@ suite('daybook held', () => {
   })
 
   test('says that nothing is held on standard error alone', async () => {
-    await using stage = await openDoorStage()
+    await using stage = await openPublishStage()
     assert.deepEqual(await held(stage, []), { code: 0, stdout: '', stderr: 'no draft is held\n' })
     const dropped = await held(stage, ['--state', 'dropped'])
     assert.deepEqual(dropped, { code: 0, stdout: '', stderr: 'no draft has the state dropped\n' })
@@ -149,7 +149,7 @@ suite('daybook held', () => {
   })
 
   test('has examples in its --help and in docs/finality.md that run', async () => {
-    await using stage = await openDoorStage('refuse', true)
+    await using stage = await openPublishStage('refuse', true)
     await stage.publish([{ ...waiting(1), ref: 'payment-4711' }])
     const { stdout } = await run(['held', '--help'])
     const lines = [...`${stdout}\n${textOf('docs/finality.md')}`.matchAll(/^ *daybook (held .*)$/gm)]
@@ -188,7 +188,7 @@ suite('daybook held', () => {
   })
 
   test('obeys no control character of an answer', async () => {
-    await using stage = await openDoorStage('refuse', true)
+    await using stage = await openPublishStage('refuse', true)
     await stage.publish([waiting(1)])
     const { stdout } = await held(stage, ['drop', 'ref-1', '--reason', 'a\u202eb'], TERMINAL)
     assert.doesNotMatch(stdout, /\u202e/)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import { HELD_PATHS } from '../../src/publish/door/held-requests.ts'
+import { HELD_PATHS } from '../../src/publish/api/held-api.ts'
 import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
-import { DOOR_TOKEN } from '../stage/door-stage.ts'
+import { PUBLISH_TOKEN } from '../stage/publish-stage.ts'
 
 /** Paths of the private listener beside those of held drafts. */
 const PRIVATE_PATHS = ['/publish', '/livez', '/readyz', '/metrics'] as const
@@ -259,7 +259,7 @@ suite('an answer that depends on the present', () => {
 suite('the public listener', () => {
   test('has no path of the private one, with a token or without', async () => {
     for (const path of [...HELD_PATHS.keys(), ...PRIVATE_PATHS]) {
-      for (const headers of [{}, { authorization: `Bearer ${DOOR_TOKEN}` }]) {
+      for (const headers of [{}, { authorization: `Bearer ${PUBLISH_TOKEN}` }]) {
         const response = await stage.get(path, headers)
         assert.equal(response.status, 404, path)
         await response.arrayBuffer()

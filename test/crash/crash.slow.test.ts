@@ -10,7 +10,7 @@ import { storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { parseVkey } from '../../src/tlog/vkey.ts'
 import { run } from '../stage/command-stage.ts'
-import { assertConsistent } from '../stage/door-stage.ts'
+import { assertConsistent } from '../stage/publish-stage.ts'
 import { type NodeProcess, readLines, startNode } from '../stage/node-process.ts'
 import { openCampaign } from '../torture/campaign.ts'
 

@@ -8,7 +8,7 @@ import { suite, test } from 'node:test'
 import { storePath } from '../../src/log/store/store.ts'
 import { isRunning } from '../processes/other-program.ts'
 import { skipWithout } from '../processes/test-needs.ts'
-import { assertConsistent } from '../stage/door-stage.ts'
+import { assertConsistent } from '../stage/publish-stage.ts'
 import { type NodeProcess, startNode } from '../stage/node-process.ts'
 
 /** Memory that the process may still take: less than a request of some thousand drafts needs. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { storePath } from '../../src/log/store/store.ts'
-import { assertConsistent, linesOf } from '../stage/door-stage.ts'
+import { assertConsistent, linesOf } from '../stage/publish-stage.ts'
 import { startNode } from '../stage/node-process.ts'
 
 const PUBLISHERS = 8

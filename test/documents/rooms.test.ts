@@ -76,12 +76,12 @@ suite('a room', () => {
   test('is refused a forbidden import by this check', () => {
     assert.notEqual(whyNot('src/serve/api/api-routes.ts', 'src/log/append.ts'), null)
     assert.notEqual(whyNot('src/serve/api/api-routes.ts', 'src/serve/stream/hub.ts'), null)
-    assert.notEqual(whyNot('src/serve/api/root-routes.ts', 'src/publish/door/door.ts'), null)
+    assert.notEqual(whyNot('src/serve/api/root-routes.ts', 'src/publish/api/publish-api.ts'), null)
     assert.notEqual(whyNot('src/protocol/seq.ts', 'src/project/fold/books.ts'), null)
     assert.notEqual(whyNot('src/serve/api/api-routes.ts', 'src/web/web-routes.ts'), null)
     assert.notEqual(whyNot('src/web/frame/page.ts', 'src/client/ask.ts'), null)
     assert.notEqual(whyNot('src/web/islands/island-theme.ts', 'src/serve/server.ts'), null)
-    assert.equal(whyNot('src/publish/door/writer-thread.ts', 'src/log/append.ts'), null)
+    assert.equal(whyNot('src/publish/writer/writer-thread.ts', 'src/log/append.ts'), null)
   })
 
   test('is in this table and in that of ARCHITECTURE.md', () => {

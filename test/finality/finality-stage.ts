@@ -12,10 +12,10 @@ import type { Service } from '../../src/command/service/service.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { judgeOf } from '../../src/finality/command/finality-options.ts'
 import type { GatePace } from '../../src/finality/gate/finality-settings.ts'
-import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { LOCAL_TOKEN, postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
-import { linesOf } from '../stage/door-stage.ts'
+import { linesOf } from '../stage/publish-stage.ts'
 import { storePath } from '../../src/log/store/store.ts'
 
 const START = Date.UTC(2026, 0, 1)

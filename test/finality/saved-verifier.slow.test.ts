@@ -8,7 +8,7 @@ import { openPretendChain, SOLANA_FAILURE } from '../../sim/chain/pretend-chain.
 import { openRpcServer, type RpcServer } from '../../sim/chain/rpc-server.ts'
 import type { Service } from '../../src/command/service/service.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { assertNoViolations, type Browser, type BrowserPage, openBrowser } from '../stage/browser.ts'
 import { run } from '../stage/command-stage.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'

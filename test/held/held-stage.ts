@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
-import { openHeldCounts } from '../../src/log/held/held-counts.ts'
-import { openHeldTables } from '../../src/log/held/held-tables.ts'
+import { openHeldCounts, openHeldTables } from '../../src/log/held/held-tables.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { FinalityCounts } from '../../src/log/store/reader.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
@@ -14,7 +13,7 @@ import type { BalancesSetting, BooksRefusal } from '../../src/publish/admission/
 import { parseDraft } from '../../src/publish/admission/grammar.ts'
 import { type CommitQueue, openCommitQueue } from '../../src/publish/commit-queue.ts'
 import { testSigner } from '../story/signing.ts'
-import { assertConsistent, linesOf } from '../stage/door-stage.ts'
+import { assertConsistent, linesOf } from '../stage/publish-stage.ts'
 import { WRONG_CLOCK } from '../../src/publish/commit-path.ts'
 
 /** A draft as a publisher sends it. */

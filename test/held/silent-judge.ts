@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Judge } from '../../src/command/plug/option.ts'
-import type { OpenTxJudge } from '../../src/publish/door/tx-judge.ts'
+import type { OpenTxJudge } from '../../src/publish/tx-judge.ts'
 
 /** A judge of transactions that never hears anything, so that each draft with a transaction stays held. */
 export const SILENT_JUDGE: Judge = {

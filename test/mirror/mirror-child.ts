@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs'
-import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { buildMirror } from '../../src/mirror/build-mirror.ts'
 import { openMirroring } from '../../src/mirror/mirroring.ts'
 import { fastSettings } from './mirroring-stage.ts'
+import { openHeadCell } from '../../src/log/head-cell.ts'
 
 // A process for `mirror-crash.slow.test.ts`: a mirror whose build stops at a given point and waits to be killed, or that
 // follows until it is killed.

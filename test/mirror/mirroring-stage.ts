@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { bulkLines } from '../../sim/bulk.ts'
 import type { Service } from '../../src/command/service/service.ts'
-import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { type SigningKey, verifierKeyOf } from '../../src/log/tree/signer.ts'
 import { formatVkey } from '../../src/tlog/vkey.ts'
@@ -16,11 +15,12 @@ import { type Mirroring, type MirrorListeners, openMirroring } from '../../src/m
 import type { Contradicted } from '../../src/mirror/proof/contradiction.ts'
 import { SURROUNDINGS } from '../../src/client/surroundings.ts'
 import { DAY_MS, type Ms, msOf } from '../../src/protocol/moment.ts'
-import { openSharedClock, type SharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock, type SharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { importFiles } from '../../src/publish/import/import.ts'
 import { settingsOf } from '../stage/import-stage.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
+import { openHeadCell } from '../../src/log/head-cell.ts'
 
 /** Speed of the waits of a mirror in tests, as a multiple of real time. */
 const SPEED = 40

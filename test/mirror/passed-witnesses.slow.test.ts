@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import type { Witnessed } from '../../src/log/store/reader.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import { keepWitnessed } from '../../src/log/witnessed/witnessed-file.ts'
@@ -19,6 +18,7 @@ import { askedWitnesses } from '../../src/witness/command/serve-witnessed.ts'
 import { type ScriptedWitness, startScriptedWitness } from '../witness/scripted-witness.ts'
 import { openChangingProxy } from './changing-proxy.ts'
 import { NEW_LOG, openMirror, openOrigin, vkeyOf } from './mirroring-stage.ts'
+import { openHeadCell } from '../../src/log/head-cell.ts'
 
 const EVENTS = 60
 const SECONDS = 1_780_000_000

@@ -17,7 +17,7 @@ type Lot = {
 type Taking = { readonly by: PublicEvent; lot: Lot; kots: bigint }
 
 /** The prizes of one contest and kind. */
-type Shelf = { readonly lots: Lot[]; takings: Taking[] }
+type Repository = { readonly lots: Lot[]; takings: Taking[] }
 
 function availableAtMs(lot: Lot): number {
   if (lot.unlocksAtMs !== null && lot.reviewUntilMs !== null) {
@@ -27,39 +27,39 @@ function availableAtMs(lot: Lot): number {
 }
 
 /** Rest of a lot. Negative when the lot is corrected and no other lot can cover its payments. */
-function left(shelf: Shelf, lot: Lot): bigint {
+function left(repository: Repository, lot: Lot): bigint {
   let kots = lot.isValid ? billionths(lot.prize.kots ?? '') : 0n
-  for (const taking of shelf.takings) if (taking.lot === lot) kots -= taking.kots
+  for (const taking of repository.takings) if (taking.lot === lot) kots -= taking.kots
   return kots
 }
 
 /** Lots with a rest, in the order in which payouts take from them. */
-function open(shelf: Shelf): readonly Lot[] {
-  return shelf.lots
-    .filter((lot) => left(shelf, lot) > 0n)
+function open(repository: Repository): readonly Lot[] {
+  return repository.lots
+    .filter((lot) => left(repository, lot) > 0n)
     .toSorted((a, b) => availableAtMs(a) - availableAtMs(b) || a.prize.seq - b.prize.seq)
 }
 
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** Takes from the open lots, and returns the amount that they could not cover. */
-function take(shelf: Shelf, by: PublicEvent, kots: bigint): bigint {
+function take(repository: Repository, by: PublicEvent, kots: bigint): bigint {
   let wanted = kots
-  for (const lot of open(shelf)) {
-    const taken = smaller(wanted, left(shelf, lot))
-    if (taken > 0n) shelf.takings.push({ by, lot, kots: taken })
+  for (const lot of open(repository)) {
+    const taken = smaller(wanted, left(repository, lot))
+    if (taken > 0n) repository.takings.push({ by, lot, kots: taken })
     wanted -= taken
   }
   return wanted
 }
 
 /** Moves payments of corrected prizes to lots with a rest, as far as these go. */
-function settle(shelf: Shelf): void {
-  for (const taking of shelf.takings.filter((each) => !each.lot.isValid)) {
-    const missing = take(shelf, taking.by, taking.kots)
+function settle(repository: Repository): void {
+  for (const taking of repository.takings.filter((each) => !each.lot.isValid)) {
+    const missing = take(repository, taking.by, taking.kots)
     taking.kots = missing
   }
-  shelf.takings = shelf.takings.filter((taking) => taking.kots > 0n)
+  repository.takings = repository.takings.filter((taking) => taking.kots > 0n)
 }
 
 function lotOf(prize: PublicEvent, details: PublicDetails | null): Lot {
@@ -72,27 +72,27 @@ function lotOf(prize: PublicEvent, details: PublicDetails | null): Lot {
   }
 }
 
-/** Applies one entry to its shelf. A correction returns a payout's amounts, or closes a lot. */
-function put(shelf: Shelf, { event, details }: PublicEntry): void {
+/** Applies one entry to its repository. A correction returns a payout's amounts, or closes a lot. */
+function put(repository: Repository, { event, details }: PublicEntry): void {
   const corrected = event.type === 'correction' ? (details?.corrects ?? 0) : null
-  if (event.type === 'prize') shelf.lots.push(lotOf(event, details))
+  if (event.type === 'prize') repository.lots.push(lotOf(event, details))
   if (event.type === 'hold') {
-    for (const lot of open(shelf)) lot.reviewUntilMs = details?.reviewUntilMs ?? null
+    for (const lot of open(repository)) lot.reviewUntilMs = details?.reviewUntilMs ?? null
   }
   if (event.type === 'payout' || event.type === 'expiry') {
-    const missing = take(shelf, event, billionths(event.kots ?? ''))
+    const missing = take(repository, event, billionths(event.kots ?? ''))
     if (missing > 0n) throw new Error(`event ${event.seq} takes ${decimal(missing)} more than was won`)
   }
   if (corrected !== null) {
-    shelf.takings = shelf.takings.filter((taking) => taking.by.seq !== corrected)
-    for (const lot of shelf.lots) if (lot.prize.seq === corrected) lot.isValid = false
+    repository.takings = repository.takings.filter((taking) => taking.by.seq !== corrected)
+    for (const lot of repository.lots) if (lot.prize.seq === corrected) lot.isValid = false
   }
-  settle(shelf)
+  settle(repository)
 }
 
 /** Shelves after the whole book, by contest and kind; those of one contest if given. */
-function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<string, Shelf> {
-  const all = new Map<string, Shelf>()
+function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<string, Repository> {
+  const all = new Map<string, Repository>()
   const bySeq = new Map(book.map((entry) => [entry.event.seq, entry.event]))
   for (const entry of book) {
     const subject = bySeq.get(entry.details?.corrects ?? 0) ?? entry.event
@@ -101,9 +101,9 @@ function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<
       (subject.type === 'payout' && subject.kind !== 'refund' && subject.kind !== 'loyalty')
     if (!concerns || (contestId !== undefined && subject.contestId !== contestId)) continue
     const name = `${subject.contestId} ${subject.kind}`
-    const shelf = all.get(name) ?? { lots: [], takings: [] }
-    all.set(name, shelf)
-    put(shelf, entry)
+    const repository = all.get(name) ?? { lots: [], takings: [] }
+    all.set(name, repository)
+    put(repository, entry)
   }
   return all
 }
@@ -119,9 +119,9 @@ type Row = { readonly first: Lot; readonly terms: string; kots: bigint }
 
 function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] {
   const found: Row[] = []
-  for (const shelf of shelves(book, contestId).values()) {
-    for (const lot of shelf.lots) {
-      const kots = left(shelf, lot)
+  for (const repository of shelves(book, contestId).values()) {
+    for (const lot of repository.lots) {
+      const kots = left(repository, lot)
       if (kots === 0n) continue
       const { contestId: contest, kind } = lot.prize
       const moments = [lot.unlocksAtMs, lot.reviewUntilMs, availableAtMs(lot)]

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../src/command/terminal/command-context.
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import type { NewLog } from '../../src/log/store/store.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
-import { openSharedClock, type SharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock, type SharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { fetchDescribed } from './described.ts'
 
 /** Publish token of a service in this process. */

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { type Appender, openAppender } from '../../src/log/append.ts'
-import { openHeadCell } from '../../src/log/store/head-cell.ts'
 import { openReader } from '../../src/log/open-reader.ts'
 import type { LogReader } from '../../src/log/store/reader.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
@@ -27,6 +26,7 @@ import {
 import type { StreamLimits } from '../../src/serve/stream/limits.ts'
 import { openStreams, type Streams, type StreamSettings } from '../../src/serve/stream/streams.ts'
 import { testSigner } from '../story/signing.ts'
+import { openHeadCell } from '../../src/log/head-cell.ts'
 
 /** A log with its writer in this thread, and a public listener with its stream. */
 export type Stage = AsyncDisposable &

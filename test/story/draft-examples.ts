@@ -4,7 +4,7 @@ import { type DraftSource, parseDraft } from '../../src/publish/admission/gramma
 import type { DraftRefusal } from '../../src/publish/admission/refusal.ts'
 
 /** Sources of drafts: a publish request, the same on a chain with opaque transactions, and an import file. */
-export const DOOR: DraftSource = { chain: 'solana', mode: 'publish' }
+export const PUBLISHING: DraftSource = { chain: 'solana', mode: 'publish' }
 export const OPAQUE: DraftSource = { chain: 'opaque', mode: 'publish' }
 export const FILE: DraftSource = { chain: 'opaque', mode: 'import' }
 
@@ -34,7 +34,7 @@ export const CORRECTION = {
 }
 
 /** The refusal of a draft. Fails when it is accepted. */
-export function refused(value: unknown, source: DraftSource = DOOR): DraftRefusal {
+export function refused(value: unknown, source: DraftSource = PUBLISHING): DraftRefusal {
   const outcome = parseDraft(value, source)
   assert.ok(!outcome.ok, 'is accepted')
   return outcome

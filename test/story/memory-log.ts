@@ -19,7 +19,7 @@ import {
   type Fold,
   openFold,
   settled,
-  type Shelf,
+  type Repository,
   type StandingPrice,
 } from '../../src/project/fold/fold.ts'
 import type { ContestMove } from '../../src/project/fold/figure-counts.ts'
@@ -31,7 +31,7 @@ import {
   addActivity,
   QUARTERS_OF_WEEK,
   weekOf,
-  type WeekShelf,
+  type WeekRepository,
   weekStrided,
 } from '../../src/project/fold/week-sums.ts'
 
@@ -49,10 +49,10 @@ export type MemoryLog = Readonly<{
 }>
 
 export function openMemoryLog(): MemoryLog {
-  const kept = openMemoryShelf()
+  const kept = openMemoryRepository()
   const rows: Row[] = []
   const weeks = new Map<Ms, readonly Activity[]>()
-  let fold = openFold(emptyTally(), kept.shelf)
+  let fold = openFold(emptyTally(), kept.repository)
   let inChunk = 0
 
   function add(entry: Entry): void {
@@ -72,7 +72,7 @@ export function openMemoryLog(): MemoryLog {
 
   function closeWeek(week: Ms): void {
     const activityBefore = (ms: Ms): Activity => activityOf(tallyBefore(kept, rows, fold.tally, ms).tally)
-    weeks.set(week, weekRows({ ...weekShelf(weeks), activityBefore }, week))
+    weeks.set(week, weekRows({ ...weekRepository(weeks), activityBefore }, week))
   }
 
   return {
@@ -83,16 +83,18 @@ export function openMemoryLog(): MemoryLog {
   }
 }
 
-function weekShelf(weeks: ReadonlyMap<Ms, readonly Activity[]>): Omit<WeekShelfOf, 'activityBefore'> {
+function weekRepository(
+  weeks: ReadonlyMap<Ms, readonly Activity[]>,
+): Omit<WeekRepositoryOf, 'activityBefore'> {
   return {
     row: (q) => weeks.get(weekOf(q))?.[(q - weekOf(q)) / (15 * MINUTE_MS)],
     weekWithRows: (week) => [...weeks.keys()].findLast((kept) => kept <= week),
   }
 }
 
-type WeekShelfOf = Parameters<typeof weekStrided>[0]
+type WeekRepositoryOf = Parameters<typeof weekStrided>[0]
 
-function tallyBefore(kept: MemoryShelf, rows: readonly Row[], newest: Tally, ms: Ms): CountedTally {
+function tallyBefore(kept: MemoryRepository, rows: readonly Row[], newest: Tally, ms: Ms): CountedTally {
   const next = rows[firstAtOrAfter(rows, ms)]
   const whole = ms % MINUTE_MS === 0
   if (whole && next !== undefined) return { tally: next.tally, index: next.index }
@@ -104,7 +106,7 @@ function tallyBefore(kept: MemoryShelf, rows: readonly Row[], newest: Tally, ms:
   for (;;) {
     const entry = kept.entries[index]
     if (entry === undefined || entry.event.atMs >= ms) return { tally, index }
-    replay(tally, entry, kept.replayShelf)
+    replay(tally, entry, kept.openStoredReplay)
     index += 1
   }
 }
@@ -123,7 +125,7 @@ function firstAtOrAfter(rows: readonly Row[], ms: Ms): number {
 }
 
 function booksOf(
-  kept: MemoryShelf,
+  kept: MemoryRepository,
   allRows: readonly Row[],
   weeks: ReadonlyMap<Ms, readonly Activity[]>,
   newest: Tally,
@@ -151,20 +153,20 @@ function booksOf(
     weekStridedActivity: (q) =>
       head.atMs === null || q >= weekOf(head.atMs)
         ? undefined
-        : weekStrided({ ...weekShelf(weeks), activityBefore }, q),
+        : weekStrided({ ...weekRepository(weeks), activityBefore }, q),
     ...kept.listings(entries),
   }
 }
 
-type MemoryShelf = Readonly<{
+type MemoryRepository = Readonly<{
   entries: Entry[]
-  shelf: Shelf
-  replayShelf: Parameters<typeof replay>[2]
+  repository: Repository
+  openStoredReplay: Parameters<typeof replay>[2]
   put(changes: Changes): void
   listings(entries: readonly Entry[]): HeadBooks
 }>
 
-function openMemoryShelf(): MemoryShelf {
+function openMemoryRepository(): MemoryRepository {
   const entries: Entry[] = []
   const corrections = new Map<Seq, Seq>()
   const restatements = new Map<Seq, Seq>()
@@ -179,8 +181,8 @@ function openMemoryShelf(): MemoryShelf {
   const entry = (seq: Seq): Entry | undefined => entries[seq - 1]
   return {
     entries,
-    replayShelf: { entry, move: (seq) => moves.get(seq), standingPrice: (seq) => standing.get(seq) },
-    shelf: {
+    openStoredReplay: { entry, move: (seq) => moves.get(seq), standingPrice: (seq) => standing.get(seq) },
+    repository: {
       entry,
       correctionOf: (seq) => corrections.get(seq),
       restatementOf: (seq) => restatements.get(seq),
@@ -235,7 +237,7 @@ function listings(
     corrections: ReadonlyMap<Seq, Seq>
     restatements: ReadonlyMap<Seq, Seq>
   }>,
-): ReturnType<MemoryShelf['listings']> {
+): ReturnType<MemoryRepository['listings']> {
   const contests = new Map(kept.contests)
   // Each is set once, by a later event, so those up to the head do not change.
   const known = (seq: Seq | undefined): Seq | undefined =>
@@ -282,9 +284,9 @@ function listings(
 }
 
 /** Rows of a past week, in the order of its quarter hours. */
-function weekRows(shelf: WeekShelf, week: Ms): readonly Activity[] {
+function weekRows(repository: WeekRepository, week: Ms): readonly Activity[] {
   return Array.from({ length: QUARTERS_OF_WEEK }, (_, index) => {
     const q = boundOf(week + index * QUARTER_MS)
-    return addActivity(shelf.activityBefore(q), weekStrided(shelf, boundOf(q - WEEK_MS)))
+    return addActivity(repository.activityBefore(q), weekStrided(repository, boundOf(q - WEEK_MS)))
   })
 }

@@ -135,7 +135,7 @@ function appendStray(appender: Appender, step: WriterStep): void {
     msOf((atMs ?? 0) + step.aheadDays * DAY_MS),
   )
   const contestId = contestIdOf(1)
-  if (appender.fold().shelf.contest(contestId) === undefined) return
+  if (appender.fold().repository.contest(contestId) === undefined) return
   appender.append({ ...stray, type: 'play', contestId }, null, msOf(atMs ?? 0))
 }
 

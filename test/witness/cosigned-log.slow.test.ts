@@ -9,7 +9,7 @@ import type { ServedWitness } from '../../src/witness/command/witness-command.ts
 import { verifierKeyOf } from '../../src/log/tree/signer.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { Witnesses } from '../../src/protocol/endpoints/file-endpoints.ts'
-import { openSharedClock, type SharedClock } from '../../src/publish/guards/shared-clock.ts'
+import { openSharedClock, type SharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
 import type { FeedChoice } from '../../src/witness/feed/feed-settings.ts'
 import { until } from '../processes/other-program.ts'

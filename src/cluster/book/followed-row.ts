@@ -1,7 +1,7 @@
 import type { Appender } from '../../log/append.ts'
 import type { SegmentOf } from '../../log/archive/archive-writer.ts'
 import { inflatesTo, storeSegment } from '../../log/archive/gzip-member.ts'
-import { entryOfRow } from '../../log/books/shelf.ts'
+import { entryOfRow } from '../../log/books/stored-repository.ts'
 import type { CommitRow, RowSegment } from '../row/log-row.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
 import { type Entry, formatEvent } from '../../protocol/event.ts'

@@ -1,5 +1,4 @@
-import type { HeldChange } from '../../log/held/held-change.ts'
-import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldChange, HeldDraft } from '../../log/held/held-draft.ts'
 import type { HeldDrafts } from '../../publish/held-drafts.ts'
 import { bytesOfChange, DRAFT_ID_BYTES } from './row-room.ts'
 

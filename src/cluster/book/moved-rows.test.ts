@@ -6,7 +6,6 @@ import { moved, PAYING } from '../../../test/held/held-drafts.ts'
 import { CHAIN, openHeldStage } from '../../../test/held/held-stage.ts'
 import { assertMoved } from '../../../test/cluster/book/moved-log.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
-import { readChainId } from '../../log/held/chain-id.ts'
 import { newLogId, openForWriting, readIdentity, storePath, writeIdentity } from '../../log/store/store.ts'
 import { headOf } from '../../log/tree/log-fault.ts'
 import { listKeys } from '../../log/tree/signing-keys.ts'
@@ -15,6 +14,7 @@ import { signNewest } from '../../log/tree/ready-log.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { leaveTable, movedRows } from './moved-rows.ts'
 import { readTablePlace } from '../row/kept-rows.ts'
+import { readChainId } from '../../log/held/held-tables.ts'
 
 /** Begins another log with the events of this one, as after an accepted loss. */
 function continueLost(db: DatabaseSync, key: SigningKey): void {

@@ -1,4 +1,3 @@
-import type { HeldChange } from '../../log/held/held-change.ts'
 import type { RowRef } from '../row/log-row.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
 import { formatAmount } from '../../protocol/amount.ts'
@@ -6,6 +5,7 @@ import { assert } from '../../protocol/brand.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { CommitRoom } from '../../publish/commit-path.ts'
+import type { HeldChange } from '../../log/held/held-draft.ts'
 
 // A row has 4 MiB at most. Requests are weighed before they are built, so the bounds here are upper ones.
 

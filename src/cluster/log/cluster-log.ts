@@ -2,8 +2,7 @@ import { databaseOf } from '../../command/database/sent-database.ts'
 import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
-import type { CarriedListeners, CarriedLog, CarriedWorld } from '../../publish/door/carried-log.ts'
-import type { WriterSettings } from '../../publish/door/writer-messages.ts'
+import type { WriterSettings } from '../../publish/writer/writer-messages.ts'
 import { openTableBook, type TableBook } from '../book/table-book.ts'
 import type { ClusterNode, CommitAnswer, NodeBook, NodeNotice } from '../node/cluster-node.ts'
 import { openClusterNode } from '../node/open-node.ts'
@@ -13,7 +12,7 @@ import { openPrimaryFile } from '../table/primary-file.ts'
 import { type ClusterNews, type ClusterReport, noticeOf } from './cluster-news.ts'
 import { openEvidence } from './evidence-folder.ts'
 import { KEYS_PATH, keysRequest } from './key-step.ts'
-import { doorRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
+import { requestRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
 import {
   type CommitFailureSettings,
   type CommitPath,
@@ -30,6 +29,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
 import { readTablePlace } from '../row/kept-rows.ts'
+import type { CarriedListeners, CarriedLog, CarrierContext } from '../../publish/writer/writer-log.ts'
 
 /** Time between two reports, and between two attempts to read the first row, in milliseconds. */
 const REPORT_MS = 1_000
@@ -42,10 +42,10 @@ export type ClusterSettings = Pick<WriterSettings, 'dataDirectory' | 'keys' | 'j
  * Opens the log of a data directory, which joins it when it is empty. `start` begins to follow the table and to lead it.
  * Throws a `StoreError` that says what is wrong.
  */
-export async function openClusterLog(settings: ClusterSettings, world: CarriedWorld): Promise<CarriedLog> {
+export async function openClusterLog(settings: ClusterSettings, world: CarrierContext): Promise<CarriedLog> {
   const { dataDirectory, keys } = settings
   refuseDamagedPrimary(dataDirectory)
-  const tell = (news: ClusterNews): void => world.tell(news)
+  const tell = (news: ClusterNews): void => world.report(news)
   const { db, owed } = await joinTable({
     dataDirectory,
     keys,
@@ -117,7 +117,7 @@ function refuseDamagedPrimary(dataDirectory: string): void {
 /** The table of a log. Its id is empty before it is known; then only rows may be read. */
 function tableOf(
   { dataDirectory, carrier }: ClusterSettings,
-  { nowMs, monotonicMs }: CarriedWorld,
+  { nowMs, monotonicMs }: CarrierContext,
   logId: string,
 ): LogTable {
   const { database, isSingle } = carrier
@@ -133,7 +133,7 @@ type NodeParts = Readonly<{
   onNotice(notice: NodeNotice): void
 }>
 
-function startNode(settings: ClusterSettings, world: CarriedWorld, parts: NodeParts): ClusterNode {
+function startNode(settings: ClusterSettings, world: CarrierContext, parts: NodeParts): ClusterNode {
   const { dataDirectory } = settings
   const { isDiskFull, onFull, monotonicMs, sleep } = world
   return openClusterNode({
@@ -207,12 +207,12 @@ export function openCarriedPath(settings: PathSettings): CarriedPath {
       isOpen: () => isOpen,
       async commit(drafts, build) {
         const node = settings.node()
-        if (node === null || !settings.hasServed()) return doorRefusal('not-leading', LACKING)
+        if (node === null || !settings.hasServed()) return requestRefusal('not-leading', LACKING)
         try {
           const answer = await node.commit(build)
           if (answer.is === 'committed') return { ok: true, built: answer.value }
           // The reason of a stop may have the stack of an error, which is for the operator's log.
-          return doorRefusal(CODES[answer.is], answer.reason.replace(/\n[^]*/, ''))
+          return requestRefusal(CODES[answer.is], answer.reason.replace(/\n[^]*/, ''))
         } catch (error) {
           return failureOf(settings, error, drafts)
         }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
-import { runWriter } from '../../publish/door/run-writer.ts'
-import type { WriterSettings } from '../../publish/door/writer-messages.ts'
+import { runWriter } from '../../publish/writer/run-writer.ts'
+import type { WriterSettings } from '../../publish/writer/writer-messages.ts'
 import { type ClusterSettings, openClusterLog } from './cluster-log.ts'
 
 assert(parentPort !== null, 'the writer runs in a thread of its own')

@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { readIdentity } from '../../log/store/store.ts'
 import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX, signingVkeys } from '../../log/tree/signing-keys.ts'
-import { doorRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
+import { requestRefusal } from '../../publish/admission/outcome.ts'
 import type { CommitPath } from '../../publish/commit-path.ts'
-import { type PlacedRequest, readJsonBody } from '../../publish/door/door-replies.ts'
+import { type Answered, type PlacedRequest, readJsonBody } from '../../publish/api/publish-replies.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
 import type { TableBook } from '../book/table-book.ts'
 
@@ -22,8 +22,6 @@ type KeyParts = Readonly<{
   keys: readonly SigningKey[]
 }>
 
-type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
-
 /**
  * Answers a change of the keys that sign the log, on all nodes at once. The operator has put the files of the new keys on
  * all nodes before. Refuses keys that this node lacks, and when none of them signs the log already. A repeated call changes
@@ -34,11 +32,11 @@ export async function keysRequest(parts: KeyParts, request: PlacedRequest): Prom
   if (!body.ok) return body
   const { vkeys, ...others } = body.value
   if (Object.keys(others).length > 0)
-    return doorRefusal('unknown-parameter', 'a change of keys has the key vkeys')
+    return requestRefusal('unknown-parameter', 'a change of keys has the key vkeys')
   const isList = Array.isArray(vkeys) && vkeys.length >= 1 && vkeys.length <= SIGNING_KEYS_MAX
   if (!isList || !vkeys.every((vkey) => typeof vkey === 'string') || new Set(vkeys).size < vkeys.length) {
     return {
-      ...doorRefusal('invalid-parameter', `must be a list of 1 to ${SIGNING_KEYS_MAX} different vkeys`),
+      ...requestRefusal('invalid-parameter', `must be a list of 1 to ${SIGNING_KEYS_MAX} different vkeys`),
       field: 'vkeys',
     }
   }
@@ -54,7 +52,7 @@ async function changeKeys(
   const missing = vkeys.findIndex((vkey) => !own.includes(vkey))
   if (missing >= 0) {
     const reason = 'this node does not hold the key: restart all nodes with its file in --signing-key-file'
-    return { ...doorRefusal('wrong-state', reason), field: `vkeys[${missing}]` }
+    return { ...requestRefusal('wrong-state', reason), field: `vkeys[${missing}]` }
   }
   const keys = all.filter((_key, index) => vkeys.includes(own[index] ?? ''))
   let refusal: string | null = null
@@ -65,7 +63,7 @@ async function changeKeys(
     if (refusal === null && !isSame) book.build({ is: 'keys', keys })
   })
   if (!end.ok) return end
-  if (refusal !== null) return doorRefusal('wrong-state', refusal)
+  if (refusal !== null) return requestRefusal('wrong-state', refusal)
   return { ok: true, answer: { vkeys: signingVkeys(db), head: book.appender.head().seq } }
 }
 

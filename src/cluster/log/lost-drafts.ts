@@ -5,7 +5,7 @@ import { openForReading, readIdentity, StoreError, storePath } from '../../log/s
 import { seqOf } from '../../protocol/seq.ts'
 import { draftDigest } from '../../publish/admission/grammar.ts'
 import { forkedLogs, readEvidence } from './evidence-folder.ts'
-import { entryOfRow } from '../../log/books/shelf.ts'
+import { entryOfRow } from '../../log/books/stored-repository.ts'
 import type { CommitRow } from '../row/log-row.ts'
 import { decodeRow } from '../row/row-frame.ts'
 import type { Draft } from '../../protocol/draft.ts'

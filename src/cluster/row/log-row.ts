@@ -1,7 +1,7 @@
-import type { HeldChange } from '../../log/held/held-change.ts'
 import type { ListedKey, LogIdentity, MonthFile } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import { type Hash, isSame } from '../../tlog/hash.ts'
+import type { HeldChange } from '../../log/held/held-draft.ts'
 
 /** Version of the rows that this Daybook writes, and the only one that it reads. */
 export const ROW_VERSION = 1

@@ -33,10 +33,10 @@ import {
 } from './row-json.ts'
 import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import type { HeldChange } from '../../log/held/held-change.ts'
 import {
   type ChainWord,
   formatDraft,
+  type HeldChange,
   type HeldDraft,
   parseStoredDraft,
   type SettledDraft,

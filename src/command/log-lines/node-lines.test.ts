@@ -77,7 +77,7 @@ suite('lines about publications', () => {
     let seq = 0
     for (let times = 0; times < 500; times += 1) {
       seq += 3
-      writer.onCommitted({ ...COMMIT, seq: seq as never, events: 3 })
+      writer.committed({ ...COMMIT, seq: seq as never, events: 3 })
       clockMs += 2
     }
     writer.flush()
@@ -101,7 +101,7 @@ suite('lines about publications', () => {
     for (const seq of [1, 2, 3, 4]) {
       clockMs += 5
       // Each waited for the commit before.
-      writer.onCommitted({ ...COMMIT, seq: seq as never, events: 1, ms: 10 })
+      writer.committed({ ...COMMIT, seq: seq as never, events: 1, ms: 10 })
     }
     writer.flush()
     assert.deepEqual([written[1]?.values['commits'], written[1]?.values['ms']], [3, 20])

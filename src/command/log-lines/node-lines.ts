@@ -2,9 +2,9 @@ import type { AuditState } from '../../log/audit-store.ts'
 import { readLastBackup } from '../../log/backup/last-backup.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import type { Committed } from '../../publish/commit-queue.ts'
-import type { DoorReport } from '../../publish/door/door-replies.ts'
-import type { WriterListeners } from '../../publish/door/writer.ts'
-import type { ClockFault } from '../../publish/guards/clock-guard.ts'
+import type { PublishApiReport } from '../../publish/api/publish-replies.ts'
+import type { WriterListeners } from '../../publish/writer/writer.ts'
+import type { ClockFault } from '../../publish/writer/clock-guard.ts'
 import { type AnswerReport, type Report, SLOW_ANSWER_MS } from '../../serve/request/request-path.ts'
 import type { StreamEnded } from '../../serve/stream/subscriber.ts'
 import type { LogLines } from './log-lines.ts'
@@ -36,11 +36,8 @@ export function sayStreamEnd(lines: LogLines, { why, seq }: StreamEnded): void {
 }
 
 /** Listeners of the writer that write log lines. */
-export type WriterLines = Pick<
-  WriterListeners,
-  'onCommitted' | 'onHeld' | 'onAnswered' | 'onFailure' | 'onRoom' | 'onClock'
-> &
-  Readonly<{ flush(): void }>
+export type WriterLines = Pick<WriterListeners, 'committed' | 'held' | 'failure' | 'room' | 'clock'> &
+  Readonly<{ answered(report: PublishApiReport): void; flush(): void }>
 
 const CLOCK_REASONS: Readonly<Record<ClockFault, string>> = {
   stepped: 'the clock was set by 60 s or more: no event is published until it agrees, or until a restart',
@@ -52,15 +49,15 @@ const CLOCK_REASONS: Readonly<Record<ClockFault, string>> = {
 export function openWriterLines(lines: LogLines, monotonicMs: () => number): WriterLines {
   const publications = openPublicationLines(lines, monotonicMs)
   return {
-    onCommitted: publications.committed,
-    onHeld: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
-    onAnswered: (answer) => sayDoorAnswer(lines, answer),
-    onFailure(reason, answer) {
-      const { request, traceparent, caller } = answer ?? {}
+    committed: publications.committed,
+    held: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
+    answered: (report) => sayDoorAnswer(lines, report),
+    failure({ reason, report }) {
+      const { request, traceparent, caller } = report ?? {}
       lines.say('door-failed', { reason, request, traceparent, caller })
     },
-    onRoom: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
-    onClock(fault) {
+    room: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
+    clock(fault) {
       if (fault === null) lines.say('clock-right', {})
       else lines.say('clock-wrong', { fault, reason: CLOCK_REASONS[fault] })
     },
@@ -68,7 +65,7 @@ export function openWriterLines(lines: LogLines, monotonicMs: () => number): Wri
   }
 }
 
-function sayDoorAnswer(lines: LogLines, answer: DoorReport): void {
+function sayDoorAnswer(lines: LogLines, answer: PublishApiReport): void {
   const { request, status, field, traceparent, caller } = answer
   const code = answer.code ?? 'none'
   const common = { request, status, code, traceparent, caller }

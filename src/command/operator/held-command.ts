@@ -4,8 +4,7 @@ import { print, printable } from '../terminal/output.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { askInTurn, type DoorAccess, type DoorTurn, openDoor, readDoorAnswer } from './publish-door.ts'
 import { Argument, Command, type Option } from 'commander'
-import { LISTED_STATES } from '../../publish/door/held-list.ts'
-import { HELD_DECISIONS, type HeldDecision } from '../../publish/door/held-requests.ts'
+import { HELD_DECISIONS, type HeldDecision, LISTED_STATES } from '../../publish/api/held-api.ts'
 import { optionOf } from '../terminal/options.ts'
 
 /** Options of every command below `held`, as commander parses them. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDurably, makeFolderDurably, removeMakings } from '../../log/store/durable-rename.ts'
-import { TOKEN_BYTES_MIN } from '../../publish/door/token-guard.ts'
+import { TOKEN_BYTES_MIN } from '../../publish/api/token-guard.ts'
 import { readStart, systemReason } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/command-context.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { endOldConnections } from '../../publish/private-listener.ts'
-import { openOperations, type OperationsAnswer, type OperationsPath } from '../../publish/door/operations.ts'
+import { openOperations, type OperationsAnswer, type OperationsPath } from '../../publish/api/operations.ts'
 import { assert } from '../../protocol/brand.ts'
 
 /** Most connections of the private listener; a further one ends the oldest. */

@@ -8,7 +8,7 @@ import type { Checkpoint, TrustedLog } from '../../tlog/checkpoint.ts'
 import type { Note } from '../../tlog/note.ts'
 import type { ChainCheck } from '../../verify/audit.ts'
 import type { Source } from '../../verify/reading/source.ts'
-import type { WriterPart } from '../../publish/door/writer-messages.ts'
+import type { WriterPart } from '../../publish/writer/writer-messages.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 

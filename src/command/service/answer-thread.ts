@@ -1,5 +1,4 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openReader } from '../../log/open-reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -8,6 +7,7 @@ import type { Reply } from '../../serve/http/route.ts'
 import type { Script } from '../../web/assets/scripts.ts'
 import { frontRoutesOf, type ShownSettings } from './front-routes.ts'
 import { yieldToServing } from './thread-priority.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Settings that the thread starts with. */
 export type AnswerThreadSettings = ShownSettings & Readonly<{ data: string; head: SharedArrayBuffer }>

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { openAppender } from '../../log/append.ts'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import { createStore, openForWriting, storePath } from '../../log/store/store.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { testSigner } from '../../../test/story/signing.ts'
 import type { AnswerJob } from '../../serve/request/answer-job.ts'
 import { DEFAULT_SITE } from '../../web/markup/site.ts'
 import { openAnswerThreads } from './answer-threads.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 const JOB: AnswerJob = {
   is: 'request',

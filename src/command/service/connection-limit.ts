@@ -1,4 +1,4 @@
-import { DOOR_CONNECTIONS_MAX } from '../../publish/door/door.ts'
+import { PUBLISH_CONNECTIONS_MAX } from '../../publish/api/publish-api.ts'
 import { CONNECTIONS_MAX } from '../../serve/server.ts'
 
 /** Connections of a public listener beyond its streams. */
@@ -6,7 +6,7 @@ const CONNECTIONS_HEADROOM = 2_000
 /** Open files of the store, the runtime and its threads, with one serving thread. */
 const FILES_OF_PROCESS = 128
 /** Open files that are not public connections. */
-export const FILES_RESERVED: number = FILES_OF_PROCESS + DOOR_CONNECTIONS_MAX
+export const FILES_RESERVED: number = FILES_OF_PROCESS + PUBLISH_CONNECTIONS_MAX
 /** Open files of each further serving thread and its two answer threads, for their readers and loops. */
 const FILES_OF_THREAD = 48
 

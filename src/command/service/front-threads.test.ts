@@ -7,9 +7,9 @@ import { suite, test } from 'node:test'
 import { freePort } from '../../../test/processes/free-ports.ts'
 import { createStore, storePath } from '../../log/store/store.ts'
 import { openLines } from '../log-lines/log-lines.ts'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import { allocateFront } from './front-memory.ts'
 import { startFrontThreads } from './front-threads.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Whether something listens on a port. */
 function isListening(port: number): Promise<boolean> {

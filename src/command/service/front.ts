@@ -1,6 +1,5 @@
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
-import { openHeadCell } from '../../log/store/head-cell.ts'
-import { followHead } from '../../log/head-follower.ts'
+import { followHead, openHeadCell } from '../../log/head-cell.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'

@@ -11,8 +11,8 @@ import {
   type Readiness,
   readyToRead,
   THREAD_METRICS_MS_MAX,
-} from '../../publish/door/operations.ts'
-import { LATE } from '../../publish/door/questions.ts'
+} from '../../publish/api/operations.ts'
+import { LATE } from '../../publish/api/questions.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import { VERSION } from '../terminal/version.ts'
 import type { Front } from './front.ts'

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { connectionLimit } from './connection-limit.ts'
@@ -9,6 +8,7 @@ import type { FrontSettings } from './front-settings.ts'
 import { type FrontThreads, startFrontThreads } from './front-threads.ts'
 import { type Front, openFront } from './front.ts'
 import { orTaken } from './taken-port.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Settings of the serving threads of a node. */
 export type NodeSettings = Omit<FrontSettings, 'reusePort' | 'connectionsMax'> &

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { LATE, openQuestions } from '../../publish/door/questions.ts'
+import { LATE, openQuestions } from '../../publish/api/questions.ts'
 import type { Timed } from '../../serve/fairness/fair-places.ts'
 import type { FromPictureThread, ToPictureThread } from './picture-thread.ts'
 

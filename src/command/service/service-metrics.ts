@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { CLOCK_FAULTS, type ClockFault } from '../../publish/guards/clock-guard.ts'
-import { PUBLISH_OUTCOMES, type PublishOutcome } from '../../publish/door/door.ts'
+import { CLOCK_FAULTS, type ClockFault } from '../../publish/writer/clock-guard.ts'
+import { PUBLISH_OUTCOMES, type PublishOutcome } from '../../publish/api/publish-api.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { Exports } from '../../serve/export/exports.ts'

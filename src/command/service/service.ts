@@ -2,12 +2,12 @@ import type { FinalityCounts, LogReader } from '../../log/store/reader.ts'
 import { readyLog, type Signing } from '../../log/tree/ready-log.ts'
 import { forgetWitnessed } from '../../log/witnessed/witnessed-file.ts'
 import { hasStore, type NewLog } from '../../log/store/store.ts'
-import { DOOR_CONNECTIONS_MAX } from '../../publish/door/door.ts'
-import { startWriter, type Writer, type WriterListeners } from '../../publish/door/writer.ts'
-import { WriterRefusal } from '../../publish/door/tx-judge.ts'
+import { PUBLISH_CONNECTIONS_MAX } from '../../publish/api/publish-api.ts'
+import { startWriter, type Writer, type WriterListeners } from '../../publish/writer/writer.ts'
+import { WriterRefusal } from '../../publish/tx-judge.ts'
 import type { Status } from '../../protocol/endpoints/description-endpoints.ts'
-import type { WriterPart } from '../../publish/door/writer-messages.ts'
-import type { OperationsPath } from '../../publish/door/operations.ts'
+import type { WriterPart } from '../../publish/writer/writer-messages.ts'
+import type { OperationsPath } from '../../publish/api/operations.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import {
   type AuditLines,
@@ -91,16 +91,16 @@ export async function startService(
   const metrics = openServiceMetrics(registry, context.now)
   const broken = Promise.withResolvers<string>()
   const state = { accepting: true, serving: null as Serving | null }
-  const { told, onReplaced } = openStorePlace(metrics, lines)
+  const { told, replaced } = openStorePlace(metrics, lines)
   const report = openNodeReport({ memory, registry, lines, told, serving: () => state.serving })
 
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners = {
     ...whatIsTold({ ...tools, metrics }, stack),
-    onCarrier: hearCarrier(settings, memory, tools),
-    onJudge: settings.judge === null ? () => undefined : settings.judge.hear(tools).told,
-    onReplaced,
-    onBroken: broken.resolve,
+    carrier: hearCarrier(settings, memory, tools),
+    judge: settings.judge === null ? () => undefined : settings.judge.hear(tools).told,
+    replaced,
+    broken: broken.resolve,
     operations(path: OperationsPath, accepting: boolean) {
       state.accepting = accepting
       return report.answer(path, accepting)
@@ -185,7 +185,7 @@ function hearCarrier(
   { carrier }: ServiceSettings,
   { following }: FrontMemory,
   tools: NodeTools,
-): WriterListeners['onCarrier'] {
+): WriterListeners['carrier'] {
   if (carrier === null) return () => undefined
   const show = openReportCell<Status['following']>(following).write
   return carrier.hear({ ...tools, show }).told
@@ -200,27 +200,30 @@ function whatIsTold(
     registry,
   }: FrontTools & Readonly<{ metrics: ServiceMetrics; context: CommandContext }>,
   stack: AsyncDisposableStack,
-): WriterLines & Pick<WriterListeners, 'onRequests' | 'onCrowded' | 'onIrregular' | 'onFollowed'> {
+): WriterLines & Pick<WriterListeners, 'requests' | 'crowded' | 'irregular' | 'followed'> {
   const { monotonicMs } = context
   const writerLines = openWriterLines(lines, monotonicMs)
   stack.defer(writerLines.flush)
   return {
     ...writerLines,
-    onFollowed: ({ events }) => metrics.followed(events),
-    onCommitted(committed) {
+    followed: ({ events }) => metrics.followed(events),
+    committed(committed) {
       metrics.committed(committed)
-      writerLines.onCommitted(committed)
+      writerLines.committed(committed)
     },
-    onRequests: metrics.publishRequests,
-    onCrowded: openCrowdedReport('private', DOOR_CONNECTIONS_MAX, { lines, registry, monotonicMs }),
-    onIrregular: metrics.irregular,
-    onRoom(room) {
+    requests({ outcomes, reports }) {
+      for (const [outcome, count] of outcomes) metrics.publishRequests(outcome, count)
+      for (const report of reports) writerLines.answered(report)
+    },
+    crowded: openCrowdedReport('private', PUBLISH_CONNECTIONS_MAX, { lines, registry, monotonicMs }),
+    irregular: metrics.irregular,
+    room(room) {
       metrics.room(room)
-      writerLines.onRoom(room)
+      writerLines.room(room)
     },
-    onClock(fault) {
+    clock(fault) {
       metrics.clock(fault)
-      writerLines.onClock(fault)
+      writerLines.clock(fault)
     },
   }
 }
@@ -229,11 +232,11 @@ function whatIsTold(
 function openStorePlace(
   metrics: ServiceMetrics,
   lines: LogLines,
-): Pick<WriterListeners, 'onReplaced'> & Readonly<{ told(): Readonly<Record<string, boolean>> }> {
+): Pick<WriterListeners, 'replaced'> & Readonly<{ told(): Readonly<Record<string, boolean>> }> {
   let inPlace = true
   return {
     told: () => ({ store_in_place: inPlace }),
-    onReplaced(file) {
+    replaced(file) {
       inPlace = false
       metrics.replaced()
       lines.say('store-replaced', { file })

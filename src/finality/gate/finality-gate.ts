@@ -1,5 +1,5 @@
 import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
-import type { ServerSaid } from '../../publish/door/tx-judge.ts'
+import type { ServerSaid } from '../../publish/tx-judge.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue, Settlement } from '../../publish/held-queue.ts'

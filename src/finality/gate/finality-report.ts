@@ -1,6 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { RpcFault, ServerWords } from '../rpc/rpc-failure.ts'
-import type { ServerSaid } from '../../publish/door/tx-judge.ts'
+import type { ServerSaid } from '../../publish/tx-judge.ts'
 
 /** News of the gate for metrics and the log. It names a URL by its number and host only, and no address. */
 export type FinalityReport =

@@ -2,21 +2,21 @@ import { ChainError, chainUrlsOf } from '../rpc/chain-url.ts'
 import { openChain } from '../chain/open-chain.ts'
 import type { RpcFailure } from '../rpc/rpc-failure.ts'
 import { openPublishedTxs } from '../../log/published-txs.ts'
-import { readChainId } from '../../log/held/chain-id.ts'
 import { readIdentity } from '../../log/store/store.ts'
-import { type JudgeWorld, type TxJudge, WriterRefusal } from '../../publish/door/tx-judge.ts'
+import { type JudgeContext, type TxJudge, WriterRefusal } from '../../publish/tx-judge.ts'
 import { openAmountGuard } from './amount-guard.ts'
 import { type FinalityGate, openFinalityGate } from './finality-gate.ts'
 import type { FinalityReport } from './finality-report.ts'
 import { type FinalitySettings, GATE_PACE } from './finality-settings.ts'
 import { openRecheck } from './recheck.ts'
 import { openRpcBudgets } from './rpc-budgets.ts'
+import { readChainId } from '../../log/held/held-tables.ts'
 
 /**
  * Opens the judge of a log: a gate that asks its chain about held drafts. Throws a `WriterRefusal` when the servers are not
  * of the log's chain.
  */
-export async function openTxJudge(settings: FinalitySettings, world: JudgeWorld): Promise<TxJudge> {
+export async function openTxJudge(settings: FinalitySettings, world: JudgeContext): Promise<TxJudge> {
   const { chain } = readIdentity(world.db)
   if (settings.chain !== chain)
     throw new WriterRefusal(`--finality: this log has --chain ${chain}, not ${settings.chain}`)
@@ -31,9 +31,9 @@ export async function openTxJudge(settings: FinalitySettings, world: JudgeWorld)
 }
 
 /** Opens the gate with the client of its chain. Sends nothing yet. */
-function openGate(settings: FinalitySettings, world: JudgeWorld): FinalityGate {
+function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate {
   const { chain, urls, requestsPerMinute, amounts, overdueMs, pace = GATE_PACE } = settings
-  const { db, queue, now, monotonicMs, signal, tell } = world
+  const { db, queue, now, monotonicMs, signal, report: tell } = world
   const sleep = async (ms: number): Promise<void> => void (await world.sleep(ms, signal))
   const budgets = openRpcBudgets({ urls: urls.length, requestsPerMinute, monotonicMs, sleep })
   const client = openChain({
@@ -78,7 +78,7 @@ function openGate(settings: FinalitySettings, world: JudgeWorld): FinalityGate {
 /** Opens a counter of faults that tells of them once in a turn of the event loop. */
 function openFaultCount(
   urls: readonly string[],
-  { defer, tell }: JudgeWorld,
+  { defer, report: tell }: JudgeContext,
 ): (url: number, failure: RpcFailure) => void {
   const names = chainUrlsOf(urls).map(({ name }) => name)
   const counts = new Map<string, Extract<FinalityReport, { is: 'fault' }>>()

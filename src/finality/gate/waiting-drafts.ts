@@ -4,7 +4,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { HeldQueue } from '../../publish/held-queue.ts'
 import type { FinalityReport, PendingDrafts } from './finality-report.ts'
 import type { AskedChain } from './finality-settings.ts'
-import type { ServerSaid } from '../../publish/door/tx-judge.ts'
+import type { ServerSaid } from '../../publish/tx-judge.ts'
 import type { PollSchedule } from './poll-schedule.ts'
 import { failureWords } from '../rpc/rpc-failure.ts'
 

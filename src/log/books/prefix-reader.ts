@@ -1,14 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Activity, AsOfTotals, Head } from '../../project/fold/books.ts'
 import { activityOfTotals, replay } from '../../project/fold/prefix.ts'
-import { emptyTally, type Tally, tallyOf, type Totals, totalsOfTally } from '../../project/fold/tally.ts'
-import { activityKindSlots, decodeActivity, weekOf, type WeekShelf } from '../../project/fold/week-sums.ts'
-import { boundOf, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
+import {
+  emptyTally,
+  type KindsOf,
+  type Tally,
+  tallyOf,
+  type Totals,
+  totalsOf,
+  totalsOfTally,
+} from '../../project/fold/tally.ts'
+import {
+  activityKindSlots,
+  decodeActivity,
+  weekOf,
+  type WeekRepository,
+} from '../../project/fold/week-sums.ts'
+import { boundOf, floorTo, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, type Seq, seqOf } from '../../protocol/seq.ts'
-import { bytes, number, text } from '../store/codec.ts'
-import { entryOfRow, replayShelf } from './shelf.ts'
-import { openTotalsReader, type RowBefore, type TotalsReader } from './totals-reader.ts'
-import type { Chunk } from './totals-rows.ts'
+import { bytes, number, type Row, text } from '../store/codec.ts'
+import { entryOfRow, openStoredReplay } from './stored-repository.ts'
+import { type Chunk, firstChunkFrom, totalsRowAt } from './totals-rows.ts'
+import { assert } from '../../protocol/brand.ts'
 
 /** Reads the prefix totals, in the caller's read transaction. */
 export type PrefixReader = Readonly<{
@@ -26,7 +39,7 @@ export type PrefixReader = Readonly<{
   seqBefore(ms: Ms): Seq
   /** The kinds of play, in the order of their first events. */
   playKinds(): readonly string[]
-  weekShelf: WeekShelf
+  weekRepository: WeekRepository
 }>
 
 type Statements = ReturnType<typeof prepare>
@@ -34,7 +47,7 @@ type Statements = ReturnType<typeof prepare>
 /** Opens the prefix totals of a store. Loads none of them. */
 export function openPrefixReader(db: DatabaseSync): PrefixReader {
   const sql = prepare(db)
-  const shelf = replayShelf(db)
+  const repository = openStoredReplay(db)
   let newestAt: Readonly<{ seq: Seq; tally: Tally }> = { seq: BEFORE_FIRST, tally: emptyTally() }
 
   const kindsOf = knownKinds(sql)
@@ -47,7 +60,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     for (const entry of sql.entriesFrom.iterate(row.seq)) {
       const { event, details } = entryOfRow(entry)
       if (before !== null && event.atMs >= before) break
-      replay(tally, { event, details }, shelf)
+      replay(tally, { event, details }, repository)
       seq = event.seq
     }
     return { tally, seq }
@@ -90,7 +103,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     totalsBeforeEach,
     seqBefore: (ms) => seqBefore(sql, rows, ms),
     playKinds: () => readKinds(sql),
-    weekShelf: weekShelf(sql, kindsOf, (ms) => activityOfTotals(totalsBefore(ms).totals)),
+    weekRepository: weekRepository(sql, kindsOf, (ms) => activityOfTotals(totalsBefore(ms).totals)),
   }
 }
 
@@ -153,11 +166,11 @@ function seqBefore(sql: Statements, rows: TotalsReader, ms: Ms): Seq {
   return first === undefined ? headOf(sql).seq : seqOf(number(first, 'seq') - 1)
 }
 
-function weekShelf(
+function weekRepository(
   sql: Statements,
   kindsOf: (count: number) => readonly string[],
   activityBefore: (ms: Ms) => Activity,
-): WeekShelf {
+): WeekRepository {
   return {
     row(q) {
       const row = sql.weekRow.get(q)
@@ -172,4 +185,78 @@ function weekShelf(
     },
     activityBefore,
   }
+}
+
+/** A row of prefix totals: the totals before the event `seq`, which begins a chunk. */
+type RowBefore = Readonly<{ seq: Seq; totals: Totals }>
+
+/** Finds rows of prefix totals by the moments at which their chunks begin. */
+type TotalsReader = Readonly<{
+  /** The row of the first chunk at or after a whole minute; undefined when there is none. */
+  firstFrom(minute: Ms): RowBefore | undefined
+  /** The same for each of `minutes`, in ascending order. Minutes after the last chunk have no row. */
+  firstFromEach(minutes: readonly Ms[]): readonly RowBefore[]
+  /** The row of the last chunk that begins before `ms`. */
+  lastBefore(ms: Ms): RowBefore | undefined
+  newest(): RowBefore | undefined
+  /** The chunk of the log's last event; null on an empty log. */
+  newestChunk(): Chunk | null
+}>
+
+function openTotalsReader(db: DatabaseSync, kindsOf: KindsOf): TotalsReader {
+  const sql = prepareTotals(db)
+
+  function rowIn(row: Row | undefined): RowBefore | undefined {
+    if (row === undefined) return undefined
+    const view = viewOf(row, 'row')
+    const { seq, figuresAt, figuresEnd } = totalsRowAt(view, 0)
+    return { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }
+  }
+
+  return {
+    firstFrom: (minute) => rowIn(sql.firstFrom.get(firstChunkFrom(minute))),
+    firstFromEach(minutes) {
+      // SQLite joins the rows into one blob: an array for each of a thousand rows would cost more than finding them.
+      const found = sql.firstFromEach.get(JSON.stringify(minutes.map(firstChunkFrom)))
+      if (found === undefined || found['rows'] === null) return []
+      const view = viewOf(found, 'rows')
+      const rows: RowBefore[] = []
+      let last = 0
+      for (let at = 0; at < view.byteLength;) {
+        const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
+        assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
+        rows.push({ seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) })
+        at = figuresEnd
+        last = seq
+      }
+      return rows
+    },
+    lastBefore(ms) {
+      const nextMinute = boundOf(floorTo(ms, MINUTE_MS) + MINUTE_MS)
+      return rowIn(sql.lastBefore.get(firstChunkFrom(nextMinute), ms))
+    },
+    newest: () => rowIn(sql.newest.get()),
+    newestChunk() {
+      const row = sql.newest.get()
+      return row === undefined ? null : { id: number(row, 'id'), seq: totalsRowAt(viewOf(row, 'row'), 0).seq }
+    },
+  }
+}
+
+function prepareTotals(db: DatabaseSync) {
+  return {
+    firstFrom: db.prepare('SELECT row FROM totals WHERE id >= ? ORDER BY id LIMIT 1'),
+    firstFromEach: db.prepare(
+      `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
+       FROM json_each(?)`,
+    ),
+    // `at` excludes the chunks of the same minute that begin later.
+    lastBefore: db.prepare('SELECT row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1'),
+    newest: db.prepare('SELECT id, row FROM totals WHERE id = (SELECT max(id) FROM totals)'),
+  }
+}
+
+function viewOf(row: Row, column: string): DataView {
+  const { buffer, byteOffset, byteLength } = bytes(row, column)
+  return new DataView(buffer, byteOffset, byteLength)
 }

@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { Books, HeadBooks, Correction } from '../../project/fold/books.ts'
+import type { Books, Correction, HeadBooks } from '../../project/fold/books.ts'
 import type { ContestState } from '../../project/fold/contest.ts'
 import { type ContestId, seqOf } from '../../protocol/seq.ts'
 import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
-import { parseLoyalty, number, text } from '../store/codec.ts'
+import { number, parseLoyalty, text } from '../store/codec.ts'
 import { contestOfRow, WIRE_COLUMNS, wireOfValues } from './contest-rows.ts'
 import { openContestSearch } from './contest-search.ts'
 import type { PrefixReader } from './prefix-reader.ts'
-import { openUnpaid } from './unpaid-reader.ts'
+import { openUnpaid } from './unpaid-rows.ts'
 
 /** Opens the books of a store. The function reads them in the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
@@ -23,7 +23,7 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
       totalsBefore: prefix.totalsBefore,
       totalsBeforeEach: prefix.totalsBeforeEach,
       weekStridedActivity: (q) =>
-        head.atMs === null || q >= weekOf(head.atMs) ? undefined : weekStrided(prefix.weekShelf, q),
+        head.atMs === null || q >= weekOf(head.atMs) ? undefined : weekStrided(prefix.weekRepository, q),
       ...listings,
       findContests: (search) => find(search, head),
     }

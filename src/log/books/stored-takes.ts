@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Take } from '../../project/fold/contest.ts'
-import type { StoredLots } from '../../project/fold/lot-shelf.ts'
+import type { StoredLots } from '../../project/fold/lot-repository.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { number, takeOfRow } from '../store/codec.ts'
 

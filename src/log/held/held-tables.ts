@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { readChainId, writeChainId } from './chain-id.ts'
 import { msOrNull, number, type Row, text } from '../store/codec.ts'
 import {
   type ChainWord,
@@ -11,6 +10,7 @@ import {
   parseStoredDraft,
   type SettledDraft,
 } from './held-draft.ts'
+import type { FinalityCounts } from '../store/reader.ts'
 
 /** The tables of held drafts. Every change happens in the caller's transaction. */
 export type HeldTables = Readonly<{
@@ -122,4 +122,39 @@ function settledOfRow(row: Row): SettledDraft {
 
 function textOrNull(row: Row, column: string): string | null {
   return row[column] === null ? null : text(row, column)
+}
+
+/** Opens the counts of held drafts. The function reads them in the caller's read transaction. */
+export function openHeldCounts(db: DatabaseSync): () => FinalityCounts {
+  const counts = db.prepare(
+    `SELECT held, refused, failed, dropped, vouched, version,
+       (SELECT accepted_at FROM held WHERE held.id = (SELECT min(id) FROM held)) AS oldest
+     FROM held_counts WHERE id = 1`,
+  )
+  return () => {
+    const row = counts.get()
+    assert(row !== undefined, 'the store has its row of counts')
+    return {
+      held: number(row, 'held'),
+      oldestMs: msOrNull(row, 'oldest'),
+      refused: number(row, 'refused'),
+      failed: number(row, 'failed'),
+      dropped: number(row, 'dropped'),
+      vouched: number(row, 'vouched'),
+      version: number(row, 'version'),
+    }
+  }
+}
+
+const KEY = 'chain-id'
+
+/** Genesis hash or chain id of the blockchain that has settled drafts of this log; null before the first one. */
+export function readChainId(db: DatabaseSync): string | null {
+  const row = db.prepare('SELECT value FROM meta WHERE key = ?').get(KEY)
+  return row === undefined ? null : text(row, 'value')
+}
+
+/** Keeps the id of the blockchain of this log, in the caller's transaction or one of its own. */
+function writeChainId(db: DatabaseSync, id: string): void {
+  db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(KEY, id)
 }

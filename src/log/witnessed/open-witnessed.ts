@@ -6,6 +6,7 @@ import type { Witnessed, WitnessedCheckpoint } from '../store/reader.ts'
 import { readIdentity } from '../store/store.ts'
 import { openStoredTree } from '../tree/stored-tree.ts'
 import { openWitnessedFile } from './witnessed-file.ts'
+import { assert } from '../../protocol/brand.ts'
 
 /**
  * Opens what the witnesses of a log have cosigned, as of a head; null without witnesses. A witnessed checkpoint that is
@@ -36,4 +37,13 @@ export function openWitnessed(db: DatabaseSync, dataDirectory: string): (head: S
     const { newest } = witnessed
     return newest.seq <= head && isOwn(newest) ? witnessed : { ...witnessed, newest: null }
   }
+}
+
+/** Names of the signatures on a witnessed checkpoint beside the log's own, once each. They are not verified. */
+export function cosignersOf({ note }: WitnessedCheckpoint): readonly string[] {
+  const read = readCheckpoint(Buffer.from(note))
+  assert(read.ok, 'a witnessed checkpoint is a note')
+  const { checkpoint, note: opened } = read.value
+  const names = new Set(opened.signatures.map(({ name }) => name))
+  return [...names].filter((name) => name !== checkpoint.origin)
 }

@@ -1,11 +1,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import { openMirroring } from '../mirroring.ts'
 import { assert } from '../../protocol/brand.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { FromMirror, MirrorThreadSettings, ToMirror } from './mirror-messages.ts'
 import { askOriginForHead } from './origin-barrier.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Milliseconds between two looks at the state, whose delay grows with time. */
 const STATE_MS = 1_000

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GuardRefusal, ProvedLog } from '../../command/plug/option.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
-import type { HeadCell } from '../../log/store/head-cell.ts'
+import type { HeadCell } from '../../log/head-cell.ts'
 import { openBeside, readIdentity, storePath } from '../../log/store/store.ts'
 import { sha256 } from '../../log/tree/signer.ts'
 import { signingVkeys } from '../../log/tree/signing-keys.ts'

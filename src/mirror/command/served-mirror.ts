@@ -1,9 +1,8 @@
 import type { Registry } from 'prom-client'
 import type { FromMirror } from './mirror-messages.ts'
 import type { MirrorState } from '../mirror-watch.ts'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import type { MirrorSettings } from '../mirror-settings.ts'
-import { readyToFollow } from '../../publish/door/operations.ts'
+import { readyToFollow } from '../../publish/api/operations.ts'
 import { openAuditLines, watchBackups } from '../../command/log-lines/node-lines.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import {
@@ -41,6 +40,7 @@ import { startMirrorWorker } from './mirror-worker.ts'
 import type { MirrorWitness } from '../../command/plug/option.ts'
 import { openProvedLog } from './proved-log.ts'
 import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/operations-listener.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Settings of `mirror`, already checked. */
 export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &

@@ -5,10 +5,10 @@ import { openMirror, openOrigin } from '../../../test/mirror/mirroring-stage.ts'
 import { redirect } from '../../../test/crash/redirected-file.ts'
 import { change } from '../../../test/story/damaged-log.ts'
 import { HIGH_WATER_FILE } from '../../log/store/high-water.ts'
-import { openHeadCell } from '../../log/store/head-cell.ts'
 import { formatUtf8 } from '../../tlog/text.ts'
 import { provenTree } from '../proof/proven-tree.ts'
 import { openMirrorStore } from './mirror-store.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
 
 suite('the store of a mirror', () => {
   test('on a disk without room for the high-water mark shows its event once there is room', async () => {

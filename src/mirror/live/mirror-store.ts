@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { HeadCell } from '../../log/store/head-cell.ts'
 import { markHighWater, openHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { type MirrorMeta, writeMirrorMeta } from '../../log/store/mirror-meta.ts'
 import type { LogIdentity } from '../../log/store/reader.ts'
-import { openForWriting, readIdentity, storePath, StoreError } from '../../log/store/store.ts'
+import { openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import { newestCheckpoint } from '../../log/tree/ready-log.ts'
 import { readKeys, replaceKeys } from '../../log/tree/signing-keys.ts'
@@ -14,6 +13,7 @@ import { type MirrorBook, openMirrorBook } from '../book/mirror-book.ts'
 import { mirrorMetaOf } from '../book/mirror-rows.ts'
 import { type OriginKeys, type Pins, proveKeys } from '../proof/origin-keys.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
+import type { HeadCell } from '../../log/head-cell.ts'
 
 /** The origin's word about its held drafts, and when it gave it. */
 export type HeldWord = Readonly<{ counts: Finality; toldAt: Ms }>

@@ -27,13 +27,13 @@ function contestsRead(owed: readonly number[], payouts: readonly number[]): read
   const paid = payouts.map(
     (contest) => ({ at: '2026-10-03', is: 'payout/winner', contest, kots: '1' }) as const,
   )
-  const { shelf } = logOf(prizes).fold()
+  const { repository } = logOf(prizes).fold()
   const read: number[] = []
-  const openLots: typeof shelf.openLots = (contest, kind) => {
+  const openLots: typeof repository.openLots = (contest, kind) => {
     read.push(contest)
-    return shelf.openLots(contest, kind)
+    return repository.openLots(contest, kind)
   }
-  let fold = openFold(emptyTally(), { ...shelf, openLots }, 2)
+  let fold = openFold(emptyTally(), { ...repository, openLots }, 2)
   for (const entry of logOf([...prizes, ...paid])
     .entries()
     .slice(prizes.length)) {

@@ -9,13 +9,13 @@ import { moveContest } from './contest-state.ts'
 import { type ContestMove, countContest, countFigures } from './figure-counts.ts'
 import { type Effect, effectOf, post, postingOf, postToContest } from './ledger.ts'
 import { forgetLotBooks, lotBookIn, type LotBooks } from './lot-books.ts'
-import { type LotChanges, openLotShelf, type StoredLots } from './lot-shelf.ts'
+import { type LotChanges, openLotRepository, type StoredLots } from './lot-repository.ts'
 import {
   addLot,
   cancelLot,
   giveBack,
   type LotBook,
-  type LotShelf,
+  type LotRepository,
   moveHold,
   openLotBook,
   takeFromLots,
@@ -27,7 +27,7 @@ import { NO_PRICE, type Tally } from './tally.ts'
 export type StandingPrice = Readonly<{ seq: Seq; price: Price }>
 
 /** Stored state of the fold: a store, or maps in memory. The fold only reads it. */
-export type Shelf = StoredLots &
+export type Repository = StoredLots &
   Readonly<{
     entry(seq: Seq): Entry | undefined
     /** Seq of the correction that cancels an event. */
@@ -42,7 +42,7 @@ export type Shelf = StoredLots &
     priceBefore(seq: Seq): StandingPrice | undefined
   }>
 
-/** Changes that are not yet on the shelf. */
+/** Changes that are not yet in the repository. */
 export type Changes = LotChanges &
   Readonly<{
     entries: Map<Seq, Entry>
@@ -62,10 +62,10 @@ export type Changes = LotChanges &
     moves: Map<Seq, ContestMove>
   }>
 
-/** Fold from the log to every figure. It reads its own changes first, then the shelf. */
+/** Fold from the log to every figure. It reads its own changes first, then the repository. */
 export type Fold = Readonly<{
   tally: Tally
-  shelf: Shelf
+  repository: Repository
   changes: Changes
   /** Cache across batches, because payouts of one contest come together. */
   lotBooks: LotBooks
@@ -75,8 +75,8 @@ export type Fold = Readonly<{
 
 const LOTS_CACHED = 200_000
 
-export function openFold(tally: Tally, shelf: Shelf, lotsCached: number = LOTS_CACHED): Fold {
-  return { tally, shelf, changes: noChanges(), lotBooks: new Map(), lotsCached }
+export function openFold(tally: Tally, repository: Repository, lotsCached: number = LOTS_CACHED): Fold {
+  return { tally, repository, changes: noChanges(), lotBooks: new Map(), lotsCached }
 }
 
 function noChanges(): Changes {
@@ -98,7 +98,7 @@ function noChanges(): Changes {
   }
 }
 
-/** The fold without changes; for use after the changes are on the shelf. */
+/** The fold without changes; for use after the changes are in the repository. */
 export function settled(fold: Fold): Fold {
   forgetLotBooks(fold.lotBooks, fold.lotsCached)
   return { ...fold, changes: noChanges() }
@@ -113,23 +113,23 @@ export function undone(fold: Fold, tally: Tally): Fold {
 }
 
 export function entryOf(fold: Fold, seq: Seq): Entry | undefined {
-  return fold.changes.entries.get(seq) ?? fold.shelf.entry(seq)
+  return fold.changes.entries.get(seq) ?? fold.repository.entry(seq)
 }
 
 export function correctionOf(fold: Fold, seq: Seq): Seq | undefined {
-  return fold.changes.corrections.get(seq) ?? fold.shelf.correctionOf(seq)
+  return fold.changes.corrections.get(seq) ?? fold.repository.correctionOf(seq)
 }
 
 export function restatementOf(fold: Fold, seq: Seq): Seq | undefined {
-  return fold.changes.restatements.get(seq) ?? fold.shelf.restatementOf(seq)
+  return fold.changes.restatements.get(seq) ?? fold.repository.restatementOf(seq)
 }
 
 export function contestOf(fold: Fold, id: ContestId): ContestState | undefined {
-  return fold.changes.contests.get(id) ?? fold.shelf.contest(id)
+  return fold.changes.contests.get(id) ?? fold.repository.contest(id)
 }
 
 export function loyaltyOf(fold: Fold, month: Month): LoyaltyState | undefined {
-  return fold.changes.loyalty.get(month) ?? fold.shelf.loyalty(month)
+  return fold.changes.loyalty.get(month) ?? fold.repository.loyalty(month)
 }
 
 /** Applies one entry, without checks: `publish` has admitted it. */
@@ -205,9 +205,9 @@ function standingPrice(fold: Fold, seq: Seq): StandingPrice | undefined {
     const price = fold.changes.prices.get(candidate)
     if (price !== undefined && !fold.changes.corrections.has(candidate)) return { seq: candidate, price }
   }
-  let stored = fold.shelf.priceBefore(seq)
+  let stored = fold.repository.priceBefore(seq)
   while (stored !== undefined && fold.changes.corrections.has(stored.seq)) {
-    stored = fold.shelf.priceBefore(stored.seq)
+    stored = fold.repository.priceBefore(stored.seq)
   }
   return stored
 }
@@ -225,47 +225,50 @@ function applyToContest(fold: Fold, effect: Effect): void {
   fold.changes.contests.set(id, { ...postToContest(moved, effect), lastSeq: effect.entry.event.seq })
 }
 
-type Lots = Readonly<{ book: LotBook; shelf: LotShelf; contestId: ContestId; fold: Fold }>
+type Lots = Readonly<{ book: LotBook; repository: LotRepository; contestId: ContestId; fold: Fold }>
 
 function applyToLots(fold: Fold, effect: Effect, change: (lots: Lots, effect: Effect) => void): void {
   const { contestId, kind } = effect.cause.event
   if (contestId === null) return
   fold.changes.lotMoments.set(contestId, effect.entry.event.atMs)
-  const shelf = openLotShelf(fold.shelf, fold.changes)
-  change({ book: lotBookOf(fold, contestId, kind), shelf, contestId, fold }, effect)
+  const repository = openLotRepository(fold.repository, fold.changes)
+  change({ book: lotBookOf(fold, contestId, kind), repository, contestId, fold }, effect)
 }
 
-function applyPrize({ book, shelf, contestId }: Lots, { cause: { event, details }, sign }: Effect): void {
+function applyPrize(
+  { book, repository, contestId }: Lots,
+  { cause: { event, details }, sign }: Effect,
+): void {
   const { kots, kind, atMs, seq } = event
   if (kots === null) return
-  if (sign === -1) return cancelLot(book, shelf, seq)
+  if (sign === -1) return cancelLot(book, repository, seq)
   const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
   const claim = details?.claim ?? false
   const amounts = { amount: kots, unpaid: kots }
-  addLot(book, shelf, { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim })
+  addLot(book, repository, { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim })
 }
 
 /** Takes a payout or an expiry from the lots. */
-function applyTaking({ book, shelf, contestId }: Lots, { cause: { event }, sign }: Effect): void {
+function applyTaking({ book, repository, contestId }: Lots, { cause: { event }, sign }: Effect): void {
   const { kots, kind, atMs, seq } = event
   if (kots === null) return
-  if (sign === -1) return giveBack(book, shelf, seq)
+  if (sign === -1) return giveBack(book, repository, seq)
   const none = { amount: ZERO, unlocksAt: null, reviewUntil: null, heldFrom: seq, claim: false }
-  takeFromLots(book, shelf, seq, kots, (unpaid) => ({ seq, contestId, kind, atMs, unpaid, ...none }))
+  takeFromLots(book, repository, seq, kots, (unpaid) => ({ seq, contestId, kind, atMs, unpaid, ...none }))
 }
 
-function applyHold({ book, shelf, contestId, fold }: Lots, { cause: { event, details } }: Effect): void {
+function applyHold({ book, repository, contestId, fold }: Lots, { cause: { event, details } }: Effect): void {
   const { kind, seq } = event
   if (details?.reviewUntil === undefined) return
   const hold = { contestId, kind, seq, reviewUntil: details.reviewUntil }
-  moveHold(book, shelf, hold)
+  moveHold(book, repository, hold)
   fold.changes.holds.set(kindKey(contestId, kind), hold)
 }
 
 function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
   const key = kindKey(contestId, kind)
   return lotBookIn(fold.lotBooks, key, () => {
-    const hold = fold.changes.holds.get(key) ?? fold.shelf.hold(contestId, kind)
-    return openLotBook(fold.shelf.openLots(contestId, kind), hold)
+    const hold = fold.changes.holds.get(key) ?? fold.repository.hold(contestId, kind)
+    return openLotBook(fold.repository.openLots(contestId, kind), hold)
   })
 }

@@ -8,7 +8,7 @@ import { msOf } from '../../protocol/moment.ts'
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { availableAt, kindKey, type Lot, type Take, underHold } from './contest.ts'
 import { apply } from './fold.ts'
-import { addLot, cancelLot, type LotShelf, openLotBook, takeFromLots } from './lots.ts'
+import { addLot, cancelLot, type LotRepository, openLotBook, takeFromLots } from './lots.ts'
 import { groupsOf } from './unpaid-groups.ts'
 import { formatTerms } from './unpaid.ts'
 
@@ -36,8 +36,8 @@ const cancel = (seq: number, type: 'prize' | 'payout' | 'expiry'): EventSketch =
 })
 
 function lotsOf(log: MemoryLog): readonly Lot[] {
-  const { shelf } = log.fold()
-  return log.entries().flatMap(({ event }) => shelf.lot(event.seq) ?? [])
+  const { repository } = log.fold()
+  return log.entries().flatMap(({ event }) => repository.lot(event.seq) ?? [])
 }
 
 /** Open lots as `<seq of the prize> <unpaid amount>`. */
@@ -146,14 +146,16 @@ suite('the lots of a contest', () => {
     fc.assert(
       fc.property(stories, (story) => {
         const log = logOf(story)
-        const { shelf } = log.fold()
+        const { repository } = log.fold()
         const corrected = new Set(log.entries().map(({ details }) => details?.corrects))
-        for (const lot of lotsOf(log)) assert.equal(lot.unpaid, lot.amount - sumOf(shelf.takesFrom(lot.seq)))
+        for (const lot of lotsOf(log))
+          assert.equal(lot.unpaid, lot.amount - sumOf(repository.takesFrom(lot.seq)))
         for (const { event } of log.entries()) {
           const { seq, kots } = event
           const due = corrected.has(seq) ? 0n : kots
-          if (event.type === 'prize') assert.equal(shelf.lot(seq)?.amount, due)
-          if (event.type === 'payout' || event.type === 'expiry') assert.equal(sumOf(shelf.takesBy(seq)), due)
+          if (event.type === 'prize') assert.equal(repository.lot(seq)?.amount, due)
+          if (event.type === 'payout' || event.type === 'expiry')
+            assert.equal(sumOf(repository.takesBy(seq)), due)
         }
       }),
     )
@@ -163,8 +165,8 @@ suite('the lots of a contest', () => {
     fc.assert(
       fc.property(stories, (story) => {
         const log = logOf(story)
-        const { shelf, lotBooks } = log.fold()
-        const held = shelf.hold(CONTEST, 'winner')
+        const { repository, lotBooks } = log.fold()
+        const held = repository.hold(CONTEST, 'winner')
         const left = lotsOf(log).filter(({ unpaid }) => unpaid !== 0n)
         assert.ok(left.every(({ unpaid }) => unpaid > 0n) || left.every(({ unpaid }) => unpaid < 0n))
         const due = left.filter(({ unpaid }) => unpaid > 0n).map((lot) => underHold(lot, held))
@@ -194,18 +196,18 @@ suite('the lots of a contest', () => {
           else after.set(key, change.after)
         }
         assert.deepEqual(after, rowsOf(whole))
-        const shelf = whole.fold().shelf
-        for (const [seq, lot] of fold.changes.lots) assert.deepEqual(lot, shelf.lot(seq))
+        const repository = whole.fold().repository
+        for (const [seq, lot] of fold.changes.lots) assert.deepEqual(lot, repository.lot(seq))
         for (const [seq, takes] of fold.changes.takes) {
           const taken = new Map(
             begun
               .fold()
-              .shelf.takesBy(seq)
+              .repository.takesBy(seq)
               .map((take) => [take.lot, take]),
           )
           for (const [lot, take] of takes) taken.set(lot, take)
           const standing = [...taken.values()].filter(({ amount }) => amount !== 0n)
-          assert.deepEqual(new Set(standing), new Set(shelf.takesBy(seq)))
+          assert.deepEqual(new Set(standing), new Set(repository.takesBy(seq)))
         }
       }),
     )
@@ -219,13 +221,13 @@ const prizeLot = (seq: number): Lot => {
   return { seq: seqOf(seq), contestId: CONTEST, kind: 'winner', atMs, amount, unpaid: amount, ...terms }
 }
 
-/** A shelf in memory, and the lots whose takes were read from it. */
-function countingShelf(): Readonly<{ shelf: LotShelf; read: number[] }> {
+/** A repository in memory, and the lots whose takes were read from it. */
+function countingRepository(): Readonly<{ repository: LotRepository; read: number[] }> {
   const lots = new Map<number, Lot>()
   const takes = new Map<string, Take>()
   const standing = (): Take[] => [...takes.values()].filter(({ amount }) => amount !== ZERO)
   const read: number[] = []
-  const shelf: LotShelf = {
+  const repository: LotRepository = {
     lot: (seq) => lots.get(seq),
     taken: (seq, lot) => takes.get(`${seq}/${lot}`)?.amount ?? ZERO,
     takesBy: (seq) => standing().filter((take) => take.seq === seq),
@@ -237,20 +239,22 @@ function countingShelf(): Readonly<{ shelf: LotShelf; read: number[] }> {
     putTake: (take) => void takes.set(`${take.seq}/${take.lot}`, take),
     noteRow: () => undefined,
   }
-  return { shelf, read }
+  return { repository, read }
 }
 
 test('a new prize reads the payments of one overpaid prize, however many there are', () => {
-  const { shelf, read } = countingShelf()
+  const { repository, read } = countingRepository()
   const book = openLotBook([], undefined)
   const prizes = Array.from({ length: 200 }, (_, index) => prizeLot(index + 1))
-  for (const lot of prizes) addLot(book, shelf, lot)
+  for (const lot of prizes) addLot(book, repository, lot)
   for (const { seq, amount } of prizes) {
-    takeFromLots(book, shelf, seqOf(seq + 200), amount, () => assert.fail('each payment finds its prize'))
+    takeFromLots(book, repository, seqOf(seq + 200), amount, () =>
+      assert.fail('each payment finds its prize'),
+    )
   }
-  for (const { seq } of prizes) cancelLot(book, shelf, seq)
+  for (const { seq } of prizes) cancelLot(book, repository, seq)
   assert.deepEqual(read, [])
-  addLot(book, shelf, prizeLot(401))
+  addLot(book, repository, prizeLot(401))
   assert.deepEqual(read, [1])
   assert.equal(book.open.size, 199)
 })

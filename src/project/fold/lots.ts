@@ -25,7 +25,7 @@ export type LotBook = {
 }
 
 /** Storage of a lot book: closed lots, takes and changes. */
-export type LotShelf = Readonly<{
+export type LotRepository = Readonly<{
   lot(seq: Seq): Lot | undefined
   /** Amount that a payout or expiry took from a lot. */
   taken(seq: Seq, lot: Seq): Amount
@@ -53,9 +53,9 @@ function queueOf(lots: Iterable<Lot>, hold: Hold | undefined): Seq[] {
 }
 
 /** Adds the lot of a new prize, and moves overpaid amounts to it. */
-export function addLot(book: LotBook, shelf: LotShelf, lot: Lot): void {
-  put(book, shelf, lot)
-  settle(book, shelf)
+export function addLot(book: LotBook, repository: LotRepository, lot: Lot): void {
+  put(book, repository, lot)
+  settle(book, repository)
 }
 
 /**
@@ -64,7 +64,7 @@ export function addLot(book: LotBook, shelf: LotShelf, lot: Lot): void {
  */
 export function takeFromLots(
   book: LotBook,
-  shelf: LotShelf,
+  repository: LotRepository,
   seq: Seq,
   amount: Amount,
   overdraft: (missing: Amount) => Lot,
@@ -73,59 +73,59 @@ export function takeFromLots(
   while (rest > ZERO) {
     const front = book.queue[0]
     if (front === undefined) {
-      put(book, shelf, overdraft(negate(rest)))
-      return shelf.putTake({ seq, lot: seq, amount: rest })
+      put(book, repository, overdraft(negate(rest)))
+      return repository.putTake({ seq, lot: seq, amount: rest })
     }
     const lot = openLot(book, front)
     const part = smaller(rest, lot.unpaid)
-    put(book, shelf, { ...lot, unpaid: subtract(lot.unpaid, part) })
+    put(book, repository, { ...lot, unpaid: subtract(lot.unpaid, part) })
     // No take of this event from this lot exists yet.
-    shelf.putTake({ seq, lot: front, amount: part })
+    repository.putTake({ seq, lot: front, amount: part })
     rest = subtract(rest, part)
   }
 }
 
 /** Reverses the takes of a corrected payout or expiry. */
-export function giveBack(book: LotBook, shelf: LotShelf, seq: Seq): void {
-  for (const take of shelf.takesBy(seq)) {
-    const lot = book.open.get(take.lot) ?? shelf.lot(take.lot)
+export function giveBack(book: LotBook, repository: LotRepository, seq: Seq): void {
+  for (const take of repository.takesBy(seq)) {
+    const lot = book.open.get(take.lot) ?? repository.lot(take.lot)
     assert(lot !== undefined, `event ${seq} took from lot ${take.lot}, which does not exist`)
-    put(book, shelf, { ...lot, unpaid: add(lot.unpaid, take.amount) })
-    shelf.putTake({ ...take, amount: ZERO })
+    put(book, repository, { ...lot, unpaid: add(lot.unpaid, take.amount) })
+    repository.putTake({ ...take, amount: ZERO })
   }
-  settle(book, shelf)
+  settle(book, repository)
 }
 
 /** Sets the lot of a corrected prize to zero, and moves its takes to the next lots. */
-export function cancelLot(book: LotBook, shelf: LotShelf, seq: Seq): void {
-  const lot = book.open.get(seq) ?? shelf.lot(seq)
+export function cancelLot(book: LotBook, repository: LotRepository, seq: Seq): void {
+  const lot = book.open.get(seq) ?? repository.lot(seq)
   assert(lot !== undefined, `prize ${seq} has no lot`)
-  put(book, shelf, { ...lot, amount: ZERO, unpaid: subtract(lot.unpaid, lot.amount) })
-  settle(book, shelf)
+  put(book, repository, { ...lot, amount: ZERO, unpaid: subtract(lot.unpaid, lot.amount) })
+  settle(book, repository)
 }
 
 /** Applies a review hold to all unpaid lots. Changes the order of taking and the rows, and no lot. */
-export function moveHold(book: LotBook, shelf: LotShelf, hold: Hold): void {
+export function moveHold(book: LotBook, repository: LotRepository, hold: Hold): void {
   const before = book.groups
   const open = [...book.open.values()].toSorted(bySeq)
   book.hold = hold
   book.groups = groupsOf(open.map((lot) => underHold(lot, hold)))
   for (const [place, seq] of queueOf(open, hold).entries()) book.queue[place] = seq
-  noteAll(hold, before, book.groups, shelf.noteRow)
+  noteAll(hold, before, book.groups, repository.noteRow)
 }
 
 /** Moves takes from overpaid lots to unpaid ones. */
-function settle(book: LotBook, shelf: LotShelf): void {
+function settle(book: LotBook, repository: LotRepository): void {
   // One overpaid lot at a time: the first one often uses the unpaid lots up, and thousands may follow it.
   while (book.queue.length > 0 && book.queue.length < book.open.size) {
     const from = firstOverpaid(book.groups)
     assert(from !== undefined, 'an open lot outside the queue is overpaid')
-    for (const take of [...shelf.takesFrom(from)].toSorted(bySeq)) moveTake(book, shelf, from, take)
+    for (const take of [...repository.takesFrom(from)].toSorted(bySeq)) moveTake(book, repository, from, take)
     assert(book.queue.length === 0 || !book.open.has(from), `lot ${from} is overpaid without takes`)
   }
 }
 
-function moveTake(book: LotBook, shelf: LotShelf, from: Seq, take: Take): void {
+function moveTake(book: LotBook, repository: LotRepository, from: Seq, take: Take): void {
   let left = take.amount
   for (;;) {
     const lot = book.open.get(from)
@@ -134,15 +134,15 @@ function moveTake(book: LotBook, shelf: LotShelf, from: Seq, take: Take): void {
     const next = openLot(book, front)
     const part = smaller(smaller(left, negate(lot.unpaid)), next.unpaid)
     left = subtract(left, part)
-    shelf.putTake({ ...take, amount: left })
-    put(book, shelf, { ...lot, unpaid: add(lot.unpaid, part) })
-    put(book, shelf, { ...next, unpaid: subtract(next.unpaid, part) })
+    repository.putTake({ ...take, amount: left })
+    put(book, repository, { ...lot, unpaid: add(lot.unpaid, part) })
+    put(book, repository, { ...next, unpaid: subtract(next.unpaid, part) })
     // The payout may have taken from this lot before.
-    shelf.putTake({ seq: take.seq, lot: front, amount: add(shelf.taken(take.seq, front), part) })
+    repository.putTake({ seq: take.seq, lot: front, amount: add(repository.taken(take.seq, front), part) })
   }
 }
 
-function put(book: LotBook, shelf: LotShelf, lot: Lot): void {
+function put(book: LotBook, repository: LotRepository, lot: Lot): void {
   const before = book.open.get(lot.seq)
   const wasQueued = before !== undefined && before.unpaid > ZERO
   const isQueued = lot.unpaid > ZERO
@@ -152,8 +152,8 @@ function put(book: LotBook, shelf: LotShelf, lot: Lot): void {
   if (isQueued && !wasQueued) book.queue.splice(placeOf(book, after), 0, after.seq)
   if (wasQueued && !isQueued) book.queue.splice(book.queue.indexOf(after.seq), 1)
   const heldBefore = before === undefined ? undefined : underHold(before, book.hold)
-  regroup(book.groups, heldBefore, underHold(after, book.hold), shelf.noteRow)
-  shelf.putLot(after)
+  regroup(book.groups, heldBefore, underHold(after, book.hold), repository.noteRow)
+  repository.putLot(after)
 }
 
 /** A lot that becomes unpaid again. The present hold does not apply, because the lot was closed. */

@@ -22,22 +22,22 @@ export function beginsChunk(lastAtMs: Ms | null, eventsInChunk: number, atMs: Ms
 }
 
 /** Look-ups for counting the events after a row. */
-export type ReplayShelf = Readonly<{
+export type ReplayRepository = Readonly<{
   entry(seq: Seq): Entry | undefined
   move(seq: Seq): ContestMove | undefined
   standingPrice(seq: Seq): Price | undefined
 }>
 
 /** Counts the next event in a tally of all events before it. */
-export function replay(tally: Tally, entry: Entry, shelf: ReplayShelf): void {
+export function replay(tally: Tally, entry: Entry, repository: ReplayRepository): void {
   const corrects = entry.event.type === 'correction' ? entry.details?.corrects : undefined
-  const effect = effectOf(entry, corrects === undefined ? undefined : shelf.entry(corrects))
+  const effect = effectOf(entry, corrects === undefined ? undefined : repository.entry(corrects))
   countFigures(tally, effect)
   const posting = postingOf(effect)
   if (posting !== undefined) post(tally, posting)
-  const move = effect.cause.event.contestId === null ? undefined : shelf.move(entry.event.seq)
+  const move = effect.cause.event.contestId === null ? undefined : repository.move(entry.event.seq)
   if (move !== undefined) countContest(tally, move)
-  if (setsPrice(entry.event)) tally.figures.tokenPrice = shelf.standingPrice(entry.event.seq) ?? NO_PRICE
+  if (setsPrice(entry.event)) tally.figures.tokenPrice = repository.standingPrice(entry.event.seq) ?? NO_PRICE
 }
 
 /** Activity in a tally. Copies the kinds, because the tally changes later. */

@@ -66,14 +66,14 @@ test('rows of settled weeks hold the activity before their quarter hours, a week
       const quarters = (end - weekOf(first)) / QUARTER_MS
       fc.pre(quarters > 0)
       const q = boundOf(weekOf(first) + (pick % quarters) * QUARTER_MS)
-      const shelf = {
+      const repository = {
         row: (ms: Ms) => weeks.get(weekOf(ms))?.[(ms - weekOf(ms)) / QUARTER_MS],
         weekWithRows: (week: Ms) => [...weeks.keys()].findLast((one) => one <= week),
         activityBefore: before,
       }
       let sum = NO_ACTIVITY
       for (let at = q; at > first; at = boundOf(at - WEEK_MS)) sum = addActivity(sum, before(at))
-      assert.deepEqual(weekStrided(shelf, q), sum)
+      assert.deepEqual(weekStrided(repository, q), sum)
     }),
   )
 })

@@ -38,7 +38,7 @@ export function weekOf(ms: Ms): Ms {
 }
 
 /** Storage of the rows. */
-export type WeekShelf = Readonly<{
+export type WeekRepository = Readonly<{
   /** Row of a quarter hour; undefined when its week has no rows. */
   row(q: Ms): Activity | undefined
   /** Monday of the newest week with rows, at or before `week`. */
@@ -48,14 +48,14 @@ export type WeekShelf = Readonly<{
 }>
 
 /** D(q) for a quarter hour of a settled week. */
-export function weekStrided(shelf: WeekShelf, q: Ms): Activity {
+export function weekStrided(repository: WeekRepository, q: Ms): Activity {
   const week = weekOf(q)
-  const withRows = shelf.weekWithRows(week)
+  const withRows = repository.weekWithRows(week)
   if (withRows === undefined) return NO_ACTIVITY
-  const row = shelf.row(boundOf(withRows + (q - week)))
+  const row = repository.row(boundOf(withRows + (q - week)))
   assert(row !== undefined, `the week of ${withRows} lacks the row of a quarter hour`)
   if (withRows === week) return row
-  return addActivity(row, shelf.activityBefore(q), BigInt((week - withRows) / WEEK_MS))
+  return addActivity(row, repository.activityBefore(q), BigInt((week - withRows) / WEEK_MS))
 }
 
 /** Number of integers before those of the kinds: plays, spent on play, paid in prizes, burned. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { DRAFT_LINE_BYTES_MAX, DRAFTS_MAX } from '../../protocol/draft.ts'
-import { openBodyParser } from './draft-body.ts'
-import { type DraftCutter, openArrayCutter, openLineCutter } from './draft-cutter.ts'
+import { type DraftCutter, openArrayCutter, openBodyParser, openLineCutter } from './draft-body.ts'
 import { FAULTS_MAX } from './outcome.ts'
 
 const DRAFTS = 1_000

@@ -7,7 +7,7 @@ import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { DRAFT_DIGEST_BYTES, draftDigest, type DraftSource, parseDraft } from './grammar.ts'
 import {
-  DOOR,
+  PUBLISHING,
   OPAQUE,
   FILE,
   TX,
@@ -22,7 +22,7 @@ import {
   refused,
 } from '../../../test/story/draft-examples.ts'
 
-function accepted(value: unknown, source: DraftSource = DOOR): Draft {
+function accepted(value: unknown, source: DraftSource = PUBLISHING): Draft {
   const outcome = parseDraft(value, source)
   assert.ok(outcome.ok, outcome.ok ? '' : `${outcome.field} ${outcome.reason}`)
   return outcome.draft
@@ -138,7 +138,7 @@ suite('a text for people', () => {
       // Unassigned code points are drawn as a box.
       if (/\p{Co}/u.test(character) || (/\p{Cn}/u.test(character) && !BLANK.test(character))) continue
       for (const [field, draft] of fieldsOf(`${character} ${character}`)) {
-        const outcome = parseDraft(draft, DOOR)
+        const outcome = parseDraft(draft, PUBLISHING)
         assert.equal(outcome.ok, !BLANK.test(character), `${field} U+${code.toString(16)}`)
         if (!outcome.ok) assert.equal(outcome.field, field)
         seen[outcome.ok ? 'accepted' : 'refused'] += 1
@@ -172,7 +172,7 @@ const keys = fc.constantFrom(
 const types = fc
   .constantFrom(...RULES)
   .map(({ type, kind }) => ({ type, kind: kind === '*' ? 'word' : kind }))
-const sources = fc.constantFrom(DOOR, OPAQUE, FILE)
+const sources = fc.constantFrom(PUBLISHING, OPAQUE, FILE)
 
 suite('the grammar of drafts', () => {
   test('is total: any JSON gives a draft or a refusal', () => {
@@ -245,7 +245,7 @@ suite('the grammar of drafts', () => {
 })
 
 suite('a draft’s digest', () => {
-  const digest = (value: unknown, source = DOOR) =>
+  const digest = (value: unknown, source = PUBLISHING) =>
     Buffer.from(draftDigest(accepted(value, source))).toString('hex')
 
   test('is the same for two spellings of one content with any ref and moment', () => {

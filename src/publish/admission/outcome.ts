@@ -35,7 +35,7 @@ export type FailedOutcome = Readonly<{
 export type Outcome = Readonly<{ ok: true; receipts: readonly DraftReceipt[] }> | FailedOutcome
 
 /** A refusal that concerns no single draft. */
-export function doorRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
+export function requestRefusal(code: FailedOutcome['code'], reason: string): FailedOutcome {
   return { ok: false, code, field: null, reason }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type DraftSource, parseDraft } from './grammar.ts'
 import {
-  DOOR,
+  PUBLISHING,
   OPAQUE,
   FILE,
   TX,
@@ -61,7 +61,7 @@ const table: readonly (readonly [
     /control characters or line separators/,
   ],
   ['a lone surrogate in the ref', { ...PLAY, ref: 'a\ud800' }, 'ref', /surrogate/],
-  ['its own moment at the door', { ...PLAY, at: '2026-10-01' }, 'at', /is only for imports/],
+  ['its own moment when it is published', { ...PLAY, at: '2026-10-01' }, 'at', /is only for imports/],
   ['no moment in an import', PLAY, 'at', /is required in an import/, FILE],
   ['30 February', { ...PLAY, at: '2026-02-30' }, 'at', /ISO 8601/, FILE],
   ['an offset', { ...PLAY, at: '2026-02-20T00:00:00+01:00' }, 'at', /ISO 8601/, FILE],
@@ -277,5 +277,5 @@ suite('a draft is refused', () => {
   }
 
   test('but not for an address in its ref, which is never published', () =>
-    assert.ok(parseDraft({ ...PLAY, ref: ADDRESS }, DOOR).ok))
+    assert.ok(parseDraft({ ...PLAY, ref: ADDRESS }, PUBLISHING).ok))
 })

@@ -71,7 +71,7 @@ export function openImportAppender(
 
   function faultOfBooks(draft: Draft): Fault | null {
     if (waits(draft)) {
-      return { field: 'contestId', reason: 'is of a contest with held drafts: publish it through the door' }
+      return { field: 'contestId', reason: 'is of a contest with held drafts: publish it over HTTP' }
     }
     const verdict = judgeDraft(appender.fold(), draft, balances)
     if (verdict.irregular !== null) irregular++

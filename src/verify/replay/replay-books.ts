@@ -3,7 +3,7 @@ import { type Entry, formatEvent } from '../../protocol/event.ts'
 import { boundOf, type Month, type Ms } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, type ContestId, contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import type { AsOfTotals, Books, Correction, HeadBooks } from '../../project/fold/books.ts'
-import { apply, type Changes, openFold, settled, type Shelf } from '../../project/fold/fold.ts'
+import { apply, type Changes, openFold, settled, type Repository } from '../../project/fold/fold.ts'
 import { copyTally, emptyTally, totalsOfTally } from '../../project/fold/tally.ts'
 import { type Amount, billionths, type Price, ZERO } from '../../protocol/amount.ts'
 import {
@@ -40,7 +40,7 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
   const ahead = [...new Set(moments)].toSorted((a, b) => b - a)
   const passed = new Map<Ms, AsOfTotals>()
   const kept = openReplayState()
-  let fold = openFold(emptyTally(), kept.shelf)
+  let fold = openFold(emptyTally(), kept.repository)
   let firstAtMs: Ms | null = null
   let head: Readonly<{ seq: Seq; atMs: Ms | null }> = { seq: BEFORE_FIRST, atMs: null }
 
@@ -97,11 +97,11 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
 }
 
 /**
- * State of the fold in memory. `shelf` has what the fold reads: contests, prizes, payouts, prices, loyalty months, and
+ * State of the fold in memory. `repository` has what the fold reads: contests, prizes, payouts, prices, loyalty months, and
  * the fields of events that a correction needs. `listings` are as of the last `put`.
  */
 type ReplayState = Readonly<{
-  shelf: Shelf
+  repository: Repository
   listings: HeadBooks
   /** Applies the changes of the fold. */
   put(changes: Changes): void
@@ -127,7 +127,7 @@ function openReplayState(): ReplayState {
   }
 
   return {
-    shelf: {
+    repository: {
       entry: events.entry,
       // Only admission uses these two, not the fold.
       correctionOf: () => undefined,

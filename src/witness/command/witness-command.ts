@@ -1,6 +1,6 @@
 import { hasStore } from '../../log/store/store.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
-import { ALIVE, notMade, type OperationsAnswer } from '../../publish/door/operations.ts'
+import { ALIVE, notMade, type OperationsAnswer } from '../../publish/api/operations.ts'
 import type { Cosigner } from '../cosigner/cosigner.ts'
 import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { WITNESS_DRAIN_MS } from '../cosigner/witness-listener.ts'

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { rowsOf } from './book-nodes.ts'
 import { tradeDraft } from '../../story/trade-draft.ts'
-import { readChainId } from '../../../src/log/held/chain-id.ts'
 import { openAudit } from '../../../src/log/audit-store.ts'
 import { openForWriting, storePath } from '../../../src/log/store/store.ts'
 import { faultAtStart } from '../../../src/log/tree/log-fault.ts'
@@ -18,6 +17,7 @@ import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { createStoreFromRow } from '../../../src/cluster/row/begin-row.ts'
 import { enterTable, movedRows } from '../../../src/cluster/book/moved-rows.ts'
 import { openTableBook, type TableBook } from '../../../src/cluster/book/table-book.ts'
+import { readChainId } from '../../../src/log/held/held-tables.ts'
 
 /** Time of the event that is published after a move. */
 const NOW = Date.UTC(2026, 5, 1)

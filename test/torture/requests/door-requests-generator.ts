@@ -1,6 +1,6 @@
 import type { Random } from '../../../sim/random.ts'
 import { DRAFTS_MAX, PUBLISH_BYTES_MAX } from '../../../src/protocol/draft.ts'
-import { DOOR_TOKEN } from '../../stage/door-stage.ts'
+import { PUBLISH_TOKEN } from '../../stage/publish-stage.ts'
 import { hostileText, MARK } from './hostile-values.ts'
 import { mutated } from './mutations.ts'
 
@@ -77,9 +77,9 @@ const TOKENS = [
   '',
   'Bearer',
   'Bearer x',
-  `Bearer ${DOOR_TOKEN}x`,
+  `Bearer ${PUBLISH_TOKEN}x`,
   `Bearer ${MARK}`,
-  `Basic ${DOOR_TOKEN}`,
+  `Basic ${PUBLISH_TOKEN}`,
 ] as const
 
 /** Opens an endless series of requests. Each draft of it has a ref of its own, but for those that are sent again. */
@@ -181,7 +181,7 @@ export function openDoorRequests(random: Random): () => DoorRequest {
       random.chance(probability) ? other() : usual
     const target = some(0.08, '/publish', () => random.pick(TARGETS))
     const method = some(0.04, 'POST', () => random.pick(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']))
-    const token = some(0.04, `Bearer ${DOOR_TOKEN}`, () => random.pick(TOKENS))
+    const token = some(0.04, `Bearer ${PUBLISH_TOKEN}`, () => random.pick(TOKENS))
     const lines = [`${method} ${target} HTTP/1.1`, 'Host: door.test', 'Connection: close']
     if (token !== '') lines.push(`Authorization: ${token}`)
     const given = some(0.05, type, () => random.pick(TYPES))

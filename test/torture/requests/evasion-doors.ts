@@ -6,7 +6,6 @@ import { openMainLines } from '../../../src/command/log-lines/log-lines.ts'
 import { type Front, openFront } from '../../../src/command/service/front.ts'
 import { allocateFront } from '../../../src/command/service/front-memory.ts'
 import { openAppender } from '../../../src/log/append.ts'
-import { openHeadCell } from '../../../src/log/store/head-cell.ts'
 import { createStore, openForWriting, storePath } from '../../../src/log/store/store.ts'
 import { DAY_MS, msOf, parseMonth } from '../../../src/protocol/moment.ts'
 import { openCallerSlots } from '../../../src/serve/allowance/caller-slots.ts'
@@ -15,6 +14,7 @@ import { manualContext } from '../../stage/manual-node.ts'
 import { API_STORY, LAUNCH, storyDraft, type StoryEvent } from '../../story/api-story.ts'
 import { testSigner } from '../../story/signing.ts'
 import { TRUSTED_PROXIES } from './evasion-callers.ts'
+import { openHeadCell } from '../../../src/log/head-cell.ts'
 
 /** The public halves of two threads of one node, with a clock that stands still until it is moved. */
 export type EvasionDoors = AsyncDisposable &

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { type ProblemCode, PROBLEMS } from '../../../src/protocol/problem.ts'
-import { openDoorStage, trade } from '../../stage/door-stage.ts'
+import { openPublishStage, trade } from '../../stage/publish-stage.ts'
 import { openCampaign } from '../campaign.ts'
 import { type DoorRequest, openDoorRequests } from './door-requests-generator.ts'
 import { MARK } from './hostile-values.ts'
@@ -80,7 +80,7 @@ test(
   'the publish door answers any request as documented, repeats nothing, and publishes whole requests only',
   { timeout: 120_000 + CAMPAIGN.size * 50 },
   async (t) => {
-    await using stage = await openDoorStage()
+    await using stage = await openPublishStage()
     const next = openDoorRequests(CAMPAIGN.random)
     const published: SentDraft[] = []
     const counts: Record<string, number> = { requests: 0, cut: 0, unanswered: 0, repeated: 0 }

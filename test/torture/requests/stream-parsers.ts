@@ -15,7 +15,7 @@ import { readObject } from '../../../src/verify/reading/json-values.ts'
 import { parseServedManifest } from '../../../src/verify/reading/manifest.ts'
 import { textOf } from '../../stage/document.ts'
 import { ROOT } from '../../stage/places.ts'
-import { DOOR, FILE, OPAQUE } from '../../story/draft-examples.ts'
+import { PUBLISHING, FILE, OPAQUE } from '../../story/draft-examples.ts'
 import { ACCEPTED, type AttackedParser, type Outcome, REFUSED } from './attacked-parser.ts'
 
 const DRAFT_LINES = textOf('test/sample/sample.drafts.jsonl').split('\n').slice(0, 60)
@@ -65,10 +65,10 @@ const streamOf = (bytes: Buffer): ReadableStream<Uint8Array<ArrayBuffer>> =>
 
 /** Parsers of JSON, lines, frames and files. */
 export const STREAM_PARSERS: readonly AttackedParser[] = [
-  ...[DOOR, OPAQUE, FILE].map((source): AttackedParser => ({
+  ...[PUBLISHING, OPAQUE, FILE].map((source): AttackedParser => ({
     name: `a draft (${source.mode}, ${source.chain})`,
     valid:
-      source === DOOR
+      source === PUBLISHING
         ? SENT_LINES
         : source === FILE
           ? [...DRAFT_LINES, ...GOLDEN_LINES]
@@ -84,7 +84,7 @@ export const STREAM_PARSERS: readonly AttackedParser[] = [
       ? [SENT_LINES.slice(0, 5).join('\n'), '']
       : [`[${SENT_LINES.slice(0, 5).join(',')}]`, '[]'],
     async read(bytes) {
-      const parser = openBodyParser(isLines, DOOR.chain)
+      const parser = openBodyParser(isLines, PUBLISHING.chain)
       const middle = bytes.length >> 1
       for (const piece of [bytes.subarray(0, middle), bytes.subarray(middle)]) await parser.take(piece)
       return (await parser.end()).ok ? ACCEPTED : REFUSED

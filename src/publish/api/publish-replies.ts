@@ -1,0 +1,164 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
+import { shortenSender } from '../../protocol/sender-key.ts'
+import { parseTraceparent } from '../../protocol/traceparent.ts'
+import { readWhole } from '../private-listener.ts'
+import { parseObject } from '../admission/draft-json.ts'
+import { requestRefusal, type DraftFault, type FailedOutcome, FAULTS_MAX } from '../admission/outcome.ts'
+import type { RequestPlace } from './request-places.ts'
+
+/** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
+const FULL_RETRY_SECONDS = 10
+const BUSY_RETRY_SECONDS = 1
+const CLOCK_RETRY_SECONDS = 10
+/** Retry-After in seconds when the machines that keep the log are silent. Another node may answer at once. */
+const LOG_RETRY_SECONDS = 2
+/** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
+const ADDRESS_STATUS = 422
+
+/** Header with the id of the request. */
+export const REQUEST_HEADER = 'daybook-request'
+
+/** An answer of the private listener for log lines. Contains nothing of a draft but the name of a field. */
+export type PublishApiReport = Readonly<{
+  /** Id of the request, which its answer has as `Daybook-Request`. */
+  request: string
+  status: number
+  /** Code of the problem; null without one. */
+  code: ProblemCode | null
+  field: string | null
+  /** The W3C `traceparent` of the request, if it is well-formed. */
+  traceparent: string | undefined
+  /** Network of the sender, without the bits that tell its neighbours apart. */
+  caller: string
+}>
+
+/** Opens the report of a request: its answer for log lines. `outcome` is null when the request was accepted. */
+export function openApiReport(
+  request: IncomingMessage,
+  response: ServerResponse,
+): (outcome: FailedOutcome | null) => PublishApiReport {
+  // A request that is broken off has no socket at its end.
+  const address = request.socket.remoteAddress ?? ''
+  return (outcome) => ({
+    request: String(response.getHeader(REQUEST_HEADER)),
+    status: outcome === null ? 200 : statusOf(outcome.code),
+    code: outcome?.code ?? null,
+    field: outcome?.field ?? null,
+    traceparent: parseTraceparent(request.headers['traceparent']),
+    caller: shortenSender(address),
+  })
+}
+
+function statusOf(code: ProblemCode): number {
+  return code === 'address-forbidden' ? ADDRESS_STATUS : PROBLEMS[code].status
+}
+
+type JsonBody = Readonly<{ ok: true; value: Readonly<Record<string, unknown>> }> | FailedOutcome
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A request with a valid token, and its place. */
+export type PlacedRequest = Readonly<{ request: IncomingMessage; place: RequestPlace }>
+
+/** Answer to a request with a valid token. */
+export type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
+
+/** Steps of the operator on the private listener, by path. */
+export type OperatorSteps = ReadonlyMap<string, (request: PlacedRequest) => Promise<Answered>>
+
+/** Refuses a request that has lost its place. */
+export const PLACE_LOST: FailedOutcome = requestRefusal(
+  'not-ready',
+  'other requests took the place of this one before its body was whole: send it again',
+)
+
+/** Reads the JSON object that a request carries. `what` names the request in refusals. */
+export async function readJsonBody(
+  { request, place }: PlacedRequest,
+  what: string,
+  bytesMax: number,
+): Promise<JsonBody> {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
+  if (request.headers['content-encoding'] !== undefined || type !== 'application/json') {
+    return requestRefusal(
+      'unsupported-media-type',
+      `${what} must be application/json, without Content-Encoding`,
+    )
+  }
+  const { end, bytes } = await readWhole(request, bytesMax, ({ length }) => place.take(length), place.lost)
+  if (end === 'too-long') return requestRefusal('too-large', `${what} has more than ${bytesMax} bytes`)
+  if (!place.keep()) return PLACE_LOST
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    return requestRefusal('invalid-parameter', 'the request is not UTF-8')
+  }
+  const body = parseObject(text)
+  return body.ok ? body : requestRefusal('invalid-parameter', `the request ${body.reason}`)
+}
+
+/** Sends a problem (RFC 9457) with its bad drafts. It repeats nothing of the input but their refs. */
+export function sendProblem(response: ServerResponse, failure: FailedOutcome): void {
+  const { code, field, reason, faults, held } = failure
+  setRetryHeaders(response, code)
+  const { title } = PROBLEMS[code]
+  const status = statusOf(code)
+  const document = {
+    type: `/api/problems/${code}`,
+    title,
+    status,
+    detail: faults === undefined ? (field === null ? reason : `${field}: ${reason}`) : detailOf(faults),
+    code,
+    ...(faults !== undefined && { errors: faults.map(errorOf) }),
+    ...(held !== undefined && { held }),
+  }
+  send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
+}
+
+/** The first bad draft in words, and how many `errors` names. */
+function detailOf(faults: readonly DraftFault[]): string {
+  const [first] = faults
+  if (first === undefined) return ''
+  const { index, line, field, reason } = first
+  const draft = `draft ${index} (counted from 0)`
+  const detail = `${line === undefined ? draft : `line ${line}, ${draft}`}, ${field}: ${reason}`
+  if (faults.length === 1) return detail
+  return `${detail}; \`errors\` names ${faults.length === FAULTS_MAX ? 'the first ' : ''}${faults.length} bad drafts`
+}
+
+function errorOf({ code, index, line, ref, field, reason }: DraftFault): object {
+  return { draft: index, ...(line !== undefined && { line }), ref, field, code, message: reason }
+}
+
+/** Says when to try again, and closes a connection on which a body may still be coming. */
+function setRetryHeaders(response: ServerResponse, code: FailedOutcome['code']): void {
+  if (code === 'too-large' || code === 'not-ready') response.setHeader('connection', 'close')
+  if (code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
+  if (code === 'store-full' || code === 'held-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
+  if (code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
+  if (code === 'outcome-unknown' || code === 'not-leading')
+    response.setHeader('retry-after', LOG_RETRY_SECONDS)
+}
+
+/** Sends a JSON answer with status 200. */
+export function sendJson(response: ServerResponse, answer: object): void {
+  send(response, 200, { 'content-type': 'application/json' }, JSON.stringify(answer))
+}
+
+/** Sends an answer that no cache keeps. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  response.writeHead(status, {
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(body)
+}

@@ -1,0 +1,43 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Ms } from '../protocol/moment.ts'
+import type { HeldQueue } from './held-queue.ts'
+
+// The port of the writer to an option that judges transactions: it asks what became of those of held drafts, and settles
+// these. Without it, the operator vouches for transactions.
+
+/** Judge of transactions in the writer's thread. */
+export type TxJudge = Readonly<{
+  /** Judges and settles held drafts until the signal ends it. Never rejects. */
+  run(): Promise<void>
+  /** Last words of the servers about the transaction of a draft that waits; null before the first question. */
+  said(tx: string): readonly ServerSaid[] | null
+}>
+
+/** Last words of one server about a transaction. */
+export type ServerSaid = Readonly<{ server: string; words: string }>
+
+/** Parts of the writer's thread that a judge needs. */
+export type JudgeContext = Readonly<{
+  db: DatabaseSync
+  queue: HeldQueue
+  /** Whether this node judges: of a log on several nodes, the leader does. */
+  leads(): boolean
+  now(): Ms
+  monotonicMs(): number
+  random(): number
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>
+  /** Runs the work after the present turn of the event loop. */
+  defer(work: () => void): void
+  /** Aborted when the node stops. */
+  signal: AbortSignal
+  /** Sends news to the main thread, where the option reads it. It must be fit to be passed between threads. */
+  report(news: object): void
+}>
+
+/** Opens a judge. Throws a `WriterRefusal` for settings that cannot work, and rejects when the node stops. */
+export type OpenTxJudge = (settings: object, context: JudgeContext) => Promise<TxJudge>
+
+/** Settings with which the writer does not start. The message says what to change. */
+export class WriterRefusal extends Error {
+  override readonly name = 'WriterRefusal'
+}

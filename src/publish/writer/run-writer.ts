@@ -1,0 +1,321 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { MessagePort } from 'node:worker_threads'
+import { outsideReason } from '../../log/outside-reason.ts'
+import { isDiskFull } from '../../log/store/disk-probe.ts'
+import { openHighWater } from '../../log/store/high-water.ts'
+import { isOfMachine } from '../../log/store/sqlite-error.ts'
+import { readIdentity, StoreError, storePath } from '../../log/store/store.ts'
+import { assert } from '../../protocol/brand.ts'
+import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
+import { type Ms, msOf } from '../../protocol/moment.ts'
+import { openOperations, type OperationsAnswer } from '../api/operations.ts'
+import { createPublishApi, type PublishApiSettings, type PublishOutcome } from '../api/publish-api.ts'
+import type { PublishApiReport } from '../api/publish-replies.ts'
+import { openQuestions } from '../api/questions.ts'
+import { type CommitQueue, openCommitQueue } from '../commit-queue.ts'
+import { type JudgeContext, type OpenTxJudge, type TxJudge, WriterRefusal } from '../tx-judge.ts'
+import { type ClockGuard, openClockGuard } from './clock-guard.ts'
+import { openSharedClock } from './shared-clock.ts'
+import {
+  type CarriedLog,
+  filesHeldOpen,
+  type OpenCarriedLog,
+  openOwnLog,
+  type WriterLog,
+  type WriterTime,
+} from './writer-log.ts'
+import type { FromWriter, SendEvent, ToWriter, WriterSettings } from './writer-messages.ts'
+import { openWriterState, type WriterState } from './writer-state.ts'
+import { openHeadCell } from '../../log/head-cell.ts'
+
+/** Milliseconds in which requests in progress must end when the writer closes. */
+const CLOSE_MS = 5_000
+/** Milliseconds between two sweeps of idle connections while the writer closes. */
+const SWEEP_MS = 20
+/** Number of prefixes of request ids, so that no two starts are likely to share one. */
+const REQUEST_PREFIXES = 2 ** 32
+
+/**
+ * Runs the writer's thread, with the only writing connection to the store and the private listener. An fsync here
+ * delays only publishers. `openCarried` opens a log that other machines carry; null for a log of this node alone.
+ */
+export async function runWriter(
+  port: MessagePort,
+  settings: WriterSettings,
+  time: WriterTime,
+  openCarried: OpenCarriedLog | null = null,
+): Promise<void> {
+  const { dataDirectory } = settings
+  const send = (message: FromWriter): void => port.postMessage(message)
+  const report: SendEvent = (name, event) => port.postMessage({ is: 'event', name, event })
+  let carried: CarriedLog | null = null
+  let server: Server | null = null
+
+  const own = openCarried === null ? openOwn(settings, send) : null
+  const clock = openClock(settings, time, report, () => (own ?? carried)?.appender.head().atMs ?? null)
+  const state = openWriterState(dataDirectory, clock.guard, report)
+  time.onUnhandled((error) => {
+    state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
+  })
+  const operations = openQuestions<OperationsAnswer>()
+  port.on('message', (message: ToWriter) => {
+    switch (message.is) {
+      case 'operations':
+        return operations.answer(message.id, message.answer)
+      case 'barrier':
+        return void barrier(message.id)
+      case 'stopping':
+        return state.stop()
+      case 'close':
+        state.stop()
+        if (server !== null) close(server)
+    }
+  })
+
+  /** Answers with the head of the whole log. */
+  async function barrier(id: number): Promise<void> {
+    const seq = (await carried?.barrier().catch(() => null)) ?? null
+    send({ is: 'barrier', id, seq })
+  }
+
+  carried =
+    openCarried === null ? null : await joinCarried(openCarried, settings, { state, report, send, time })
+  const log: WriterLog | null = own ?? carried
+  if (log === null) return port.close()
+  using highWater = openHighWater(dataDirectory)
+  state.watch(filesHeldOpen(dataDirectory), storePath(dataDirectory))
+  const head = openHeadCell(settings.head)
+  head.move(log.appender.head().seq)
+
+  /** Writes the high-water mark, unless the node has served a larger tree. */
+  function writeMark(): void {
+    const mark = log?.mark() ?? null
+    if (mark !== null) highWater.write(mark)
+  }
+
+  const queue = openCommitQueue({
+    appender: log.appender,
+    tables: log.tables,
+    ...(log.held !== undefined && { held: log.held }),
+    ...(log.path !== undefined && { path: log.path }),
+    asksChain: settings.judge !== null,
+    balances: settings.balances,
+    now: clock.now,
+    refusal: state.refusal,
+    monotonicMs: time.monotonicMs,
+    // The head of a carried log moves at `onHead`, whichever node has published.
+    onDurable: (seq) => (carried === null ? head.move(seq) : undefined),
+    onCommit(committed) {
+      // Only a commit with events shows that the disk has room: one of duplicates writes nothing.
+      state.committed()
+      if (carried === null) writeMark()
+      report('committed', committed)
+    },
+    onHeld: (held) => report('held', held),
+    onIrregular: ({ field }) => report('irregular', field),
+    isDiskFull: (bytes) => isDiskFull(dataDirectory, bytes),
+    onFull: state.full,
+    onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
+  })
+  const end = async (): Promise<void> => {
+    await carried?.[Symbol.asyncDispose]()
+    await queue.close()
+    highWater.sync()
+    log.db.close()
+    port.close()
+  }
+
+  const judge = await openJudge(settings, send, {
+    db: log.db,
+    queue: queue.held,
+    leads: () => carried?.leads() ?? true,
+    now: clock.now,
+    ...time,
+    defer: (work) => void setImmediate(work),
+    signal: state.stopped,
+    report: (news) => report('judge', news),
+  })
+  if (judge === undefined) return await end()
+
+  const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
+  server = createPublishApi({
+    ...apiSettings(settings, { log, queue, state, time, report }),
+    lastWords: (tx) => judge?.said(tx) ?? null,
+    steps: carried?.steps ?? null,
+    operations: openOperations({
+      accepting,
+      isInPlace: state.isInPlace,
+      ask: (path, msMax) =>
+        operations.ask(msMax, (id) => send({ is: 'operations', id, path, accepting: accepting() })),
+    }),
+  })
+  carried?.start({
+    queue,
+    onHead({ seq, atMs }, followed) {
+      head.move(seq)
+      writeMark()
+      if (followed > 0 && atMs !== null) report('followed', { seq, atMs, events: followed })
+    },
+    onOtherLog: state.breakDown,
+  })
+  send({ is: 'listening', port: await listen(server, settings) })
+  await Promise.all([judge?.run(), once(server, 'close')])
+  await end()
+}
+
+/** Opens the log of this node alone. Null, after the reason is sent, when the store or its disk cannot be used. */
+function openOwn(settings: WriterSettings, send: (message: FromWriter) => void): WriterLog | null {
+  try {
+    return openOwnLog(settings)
+  } catch (error) {
+    const reason = outsideReason(error)
+    if (reason === undefined) throw error
+    send({ is: 'unusable', reason })
+    return null
+  }
+}
+
+type CarriedParts = Readonly<{
+  state: WriterState
+  time: WriterTime
+  report: SendEvent
+  send(message: FromWriter): void
+}>
+
+/** Opens the log that other machines carry. Null when the node stops before, and when the start is refused. */
+async function joinCarried(
+  openCarried: OpenCarriedLog,
+  settings: WriterSettings,
+  { state, report, send, time }: CarriedParts,
+): Promise<CarriedLog | null> {
+  try {
+    return await openCarried(settings, {
+      ...time,
+      signal: state.stopped,
+      accepts: state.accepting,
+      isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
+      onFull: state.full,
+      onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
+      report: (news) => report('carrier', news),
+    })
+  } catch (error) {
+    if (state.isStopping()) return null
+    if (!(error instanceof StoreError)) throw error
+    send({ is: isOfMachine(error.cause) ? 'unusable' : 'refused', reason: error.message })
+    return null
+  }
+}
+
+/**
+ * Opens the judge of transactions. Null without one. Undefined when the start is refused, and when the service is stopped
+ * before.
+ */
+async function openJudge(
+  { judge }: WriterSettings,
+  send: (message: FromWriter) => void,
+  context: JudgeContext,
+): Promise<TxJudge | null | undefined> {
+  if (judge === null) return null
+  const { openTxJudge }: { openTxJudge: OpenTxJudge } = await import(judge.module)
+  try {
+    return await openTxJudge(judge.settings, context)
+  } catch (error) {
+    if (context.signal.aborted) return undefined
+    if (!(error instanceof WriterRefusal)) throw error
+    send({ is: 'refused', reason: error.message })
+    return undefined
+  }
+}
+
+/** Clock of the writer, and its guard; null for the shared clock of a test. */
+type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
+
+function openClock(
+  { clock, acceptClock }: WriterSettings,
+  { nowMs, monotonicMs }: WriterTime,
+  report: SendEvent,
+  headAtMs: () => Ms | null,
+): WriterClock {
+  if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
+  const now = (): Ms => msOf(nowMs())
+  const onChange = (fault: ReturnType<ClockGuard['fault']>): void => report('clock', fault)
+  return { now, guard: openClockGuard({ now, monotonicMs, headAtMs, accepted: acceptClock, onChange }) }
+}
+
+type ApiParts = Readonly<{
+  log: WriterLog
+  queue: CommitQueue
+  state: WriterState
+  time: WriterTime
+  report: SendEvent
+}>
+
+/** Settings of the private publish API that are those of the log and of this thread. */
+function apiSettings(
+  { tokens, tellsAccepted }: WriterSettings,
+  { log, queue, state, time, report }: ApiParts,
+): Omit<PublishApiSettings, 'lastWords' | 'steps' | 'operations'> {
+  const { id, chain } = readIdentity(log.db)
+  return {
+    log: id,
+    chain,
+    queue,
+    tokens,
+    tellsAccepted,
+    stopping: state.isStopping,
+    monotonicMs: time.monotonicMs,
+    async pause(ms) {
+      await time.sleep(ms, NEVER)
+    },
+    requestPrefix: `d${Math.floor(time.random() * REQUEST_PREFIXES).toString(36)}`,
+    ...countRequests(report),
+    onCrowded: () => report('crowded', null),
+    onFailure: (error, failed) => report('failure', { reason: reasonOf(error), report: failed }),
+  }
+}
+
+/** Signal that is never aborted. */
+const NEVER = new AbortController().signal
+
+/** Counts requests, and sends one message for each turn of the event loop, because messages are costly. */
+function countRequests(report: SendEvent): Pick<PublishApiSettings, 'onRequest' | 'onAnswered'> {
+  const outcomes = new Map<PublishOutcome, number>()
+  const reports: PublishApiReport[] = []
+  function schedule(): void {
+    if (outcomes.size > 0 || reports.length > 0) return
+    setImmediate(() => {
+      report('requests', { outcomes, reports })
+      outcomes.clear()
+      reports.length = 0
+    })
+  }
+  return {
+    onRequest(outcome) {
+      schedule()
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    },
+    onAnswered(answered) {
+      schedule()
+      reports.push(answered)
+    },
+  }
+}
+
+/** Opens the private listener. Returns its port. */
+async function listen(server: Server, { port, host }: WriterSettings): Promise<number> {
+  server.listen(port, host)
+  await once(server, 'listening')
+  const address = server.address()
+  assert(typeof address === 'object' && address !== null, 'the private listener has a port')
+  return address.port
+}
+
+/** Closes the listener, answers the requests in progress, and cuts connections that are left after `CLOSE_MS`. */
+function close(server: Server): void {
+  server.close()
+  // A kept-alive connection that has its answer would delay the stop up to the limit.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  server.once('close', () => clearInterval(sweep))
+  setTimeout(() => server.closeAllConnections(), CLOSE_MS).unref()
+}

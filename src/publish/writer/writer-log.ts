@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { type Appender, openAppender } from '../../log/append.ts'
+import { type HeldTables, openHeldTables } from '../../log/held/held-tables.ts'
+import { HIGH_WATER_FILE, type HighWater } from '../../log/store/high-water.ts'
+import { LOCK_FILE } from '../../log/store/lock.ts'
+import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
+import { openSigner } from '../../log/tree/signer.ts'
+import type { CommitFailureSettings, CommitPath } from '../commit-path.ts'
+import type { HeldDrafts } from '../held-drafts.ts'
+import type { WriterSettings } from './writer-messages.ts'
+import type { Seq } from '../../protocol/seq.ts'
+import type { Head } from '../../project/fold/books.ts'
+import type { CommitQueue } from '../commit-queue.ts'
+import type { OperatorSteps } from '../api/publish-replies.ts'
+
+/** The log that the writer's thread writes. */
+export type WriterLog = Readonly<{
+  db: DatabaseSync
+  appender: Appender
+  tables: HeldTables
+  /** Newest signed tree for the high-water mark; null when the node has served a larger one. */
+  mark(): HighWater | null
+  /** Held drafts and path of commits of a log that other machines carry; absent for a log of this node alone. */
+  held?: HeldDrafts
+  path?: CommitPath
+}>
+
+/** Opens the store of a log that only this node writes. */
+export function openOwnLog({
+  dataDirectory,
+  keys,
+}: Pick<WriterSettings, 'dataDirectory' | 'keys'>): WriterLog {
+  const db = openForWriting(storePath(dataDirectory))
+  const { id, origin, former } = readIdentity(db)
+  const appender = openAppender(db, openSigner(origin, keys))
+  return {
+    db,
+    appender,
+    tables: openHeldTables(db),
+    mark: () => ({ log: id, checkpoint: appender.checkpoint(), former }),
+  }
+}
+
+/** Paths of the files in a data directory that its service holds open. */
+export function filesHeldOpen(dataDirectory: string): readonly string[] {
+  const store = storePath(dataDirectory)
+  const others = [HIGH_WATER_FILE, LOCK_FILE].map((name) => join(dataDirectory, name))
+  return [store, `${store}-wal`, `${store}-shm`, ...others]
+}
+
+// The port of the writer to machines that carry the log. An option fills it: how a commit becomes durable, who leads, and
+// what follows.
+
+/** A log that other machines carry, in the writer's thread. */
+export type CarriedLog = AsyncDisposable &
+  Required<WriterLog> &
+  Readonly<{
+    /** Begins to follow the log, and to lead it when it may. */
+    start(listeners: CarriedListeners): void
+    /** Head of the whole log at a moment after the call; null when it cannot be known. */
+    barrier(): Promise<Seq | null>
+    /** Whether this node leads: it alone asks the chain. */
+    leads(): boolean
+    /** Whether this node takes drafts now, as far as the other machines are concerned. */
+    isPublishable(): boolean
+    /** Further paths of the private listener, each for POST: steps of the operator. */
+    steps: OperatorSteps
+  }>
+
+/** Listeners to the books of a carried log, which commits of all nodes change. */
+export type CarriedListeners = Readonly<{
+  queue: Pick<CommitQueue, 'changed' | 'lead'>
+  /** Called after each change of the books, with the number of events that came from other nodes. */
+  onHead(head: Head, followed: number): void
+  /** Called when the machines have another log than this node has served. */
+  onOtherLog(reason: string): void
+}>
+
+/** Clocks and timers of the thread, and its unhandled rejections. */
+export type WriterTime = Readonly<{
+  /** Milliseconds since 1970, and of a clock that never jumps. */
+  nowMs(): number
+  monotonicMs(): number
+  random(): number
+  /** Rejects when the signal is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<unknown>
+  onUnhandled(listener: (error: unknown) => void): void
+}>
+
+/** Parts of the writer's thread that a carried log needs. */
+export type CarrierContext = CommitFailureSettings &
+  Omit<WriterTime, 'onUnhandled'> &
+  Readonly<{
+    /** Aborted when the node stops. */
+    signal: AbortSignal
+    /** Whether this node takes drafts, as far as its disk, its clock and its stop are concerned. */
+    accepts(): boolean
+    /** Sends news to the main thread, where the option reads it. It must be fit to be passed between threads. */
+    report(news: object): void
+  }>
+
+/** Opens the log. Throws a StoreError that says what is wrong, and rejects when the node stops. */
+export type OpenCarriedLog = (settings: WriterSettings, context: CarrierContext) => Promise<CarriedLog>

@@ -1,0 +1,126 @@
+import { isDiskFull } from '../../log/store/disk-probe.ts'
+import type { FailedOutcome } from '../admission/outcome.ts'
+import type { ClockGuard } from './clock-guard.ts'
+import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
+import type { SendEvent } from './writer-messages.ts'
+import { REPLACED, WRONG_CLOCK } from '../commit-path.ts'
+import { statSync } from 'node:fs'
+
+/** Milliseconds between two looks at the files that the writer holds open. */
+const LOOK_MS = 1_000
+
+/** Whether the writer accepts publish requests, and the events that change it. */
+export type WriterState = Readonly<{
+  /** Whether the node accepts publish requests now. */
+  accepting(): boolean
+  /** Refusal of all requests now: the clock is wrong, or a file of the store was replaced. Null for none. */
+  refusal(): FailedOutcome | null
+  /** Watches these files from now on. They are open. That of the `growing` path never gets smaller. */
+  watch(paths: readonly string[], growing: string): void
+  /** Whether the watched files are those that this process has opened. */
+  isInPlace(): boolean
+  /** Must be called when a commit succeeded. */
+  committed(): void
+  /** Must be called when a commit failed because the disk is full. */
+  full(): void
+  /** Refuses all further requests and asks the main thread to end the service. */
+  breakDown(reason: string): void
+  /** Refuses all further requests because the service is stopping. */
+  stop(): void
+  isStopping(): boolean
+  /** Aborted by the stop. */
+  stopped: AbortSignal
+}>
+
+export function openWriterState(
+  dataDirectory: string,
+  clock: ClockGuard | null,
+  report: SendEvent,
+): WriterState {
+  let broken = false
+  const stop = new AbortController()
+  const room = openStoreRoom({
+    probe: () => !isDiskFull(dataDirectory, ROOM_PROBE_BYTES),
+    onChange: (has) => report('room', has),
+    every(look, signal) {
+      const timer = setInterval(look, ROOM_PROBE_MS).unref()
+      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+    },
+  })
+  let replaced = (): string | null => null
+  let known: string | null = null
+
+  function isInPlace(): boolean {
+    const file = replaced()
+    if (file !== null && known === null) report('replaced', file)
+    known = file
+    return file === null
+  }
+
+  function refusal(): FailedOutcome | null {
+    if (!isInPlace()) return REPLACED
+    return clock === null || clock.fault() === null ? null : WRONG_CLOCK
+  }
+
+  return {
+    accepting: () => room.has() && !broken && !stop.signal.aborted && refusal() === null,
+    refusal,
+    isInPlace,
+    watch(paths, growing) {
+      replaced = watchOpenFiles(paths, growing)
+      // Found without a request too, for the log line and `/readyz`.
+      setInterval(isInPlace, LOOK_MS).unref()
+    },
+    committed() {
+      room.taken()
+      clock?.committed()
+    },
+    full: room.full,
+    breakDown(reason) {
+      broken = true
+      report('broken', reason)
+    },
+    stop: () => stop.abort(),
+    isStopping: () => stop.signal.aborted,
+    stopped: stop.signal,
+  }
+}
+
+type OpenFile = Readonly<{ id: string; bytes: bigint }>
+
+/**
+ * Watches files that this process holds open. A file that is moved away or replaced goes on to be written, and nobody finds
+ * by its path what was written. The returned function gives the first path that names another file by now, or none; null
+ * while all are in place. A replaced file stays replaced. A path without a file, such as the write-ahead log of a store
+ * before its first use, is watched from the moment it has one. The file of the `growing` path never gets smaller: one that
+ * does was overwritten in place, as `cp` does.
+ */
+function watchOpenFiles(paths: readonly string[], growing: string): () => string | null {
+  const opened = new Map<string, OpenFile>()
+  let replaced: string | null = null
+
+  function look(): string | null {
+    for (const path of paths) {
+      const known = opened.get(path)
+      const now = fileAt(path, known ?? null)
+      if (known !== undefined && known.id !== now?.id) return path
+      if (known !== undefined && path === growing && now !== null && now.bytes < known.bytes) return path
+      if (now !== null) opened.set(path, now)
+    }
+    return null
+  }
+
+  replaced = look()
+  return () => (replaced ??= look())
+}
+
+/** The file at a path; its id is device and inode, which no two files have at a time. `unknown` when nobody can tell. */
+function fileAt(path: string, unknown: OpenFile | null): OpenFile | null {
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return found === undefined ? null : { id: `${found.dev}:${found.ino}`, bytes: found.size }
+  } catch {
+    // A disk that cannot answer at this moment says nothing about the file.
+    return unknown
+  }
+}
