@@ -1,15 +1,15 @@
-import { askFigures, type AskFiguresSettings, type CollectedFigures } from './questions/ask-figures.ts'
-import type { Checklist } from './questions/check.ts'
+import { askFigures, type AskFiguresSettings, type CollectedFigures } from './figures/ask-figures.ts'
+import type { Checklist } from './checklist.ts'
 import { findingOf } from './reading/finding.ts'
 import { type ListedMonth, listMonths, sha256SumsOf } from './reading/manifest.ts'
-import { askedAgain } from './reading/node-lag.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Primitives } from './reading/primitives.ts'
 import { askSamples, noSamples, type Samples } from './samples.ts'
 import type { Source } from './reading/source.ts'
 import { askCheckpoint, checkpointOfMonths, type ServedCheckpoint, type Trust } from './trust.ts'
 import { parseUtf8 } from '../tlog/text.ts'
-import { askWitnesses, type CollectedWitnesses, type WitnessQuestions } from './witnesses.ts'
+import { askWitnesses, type CollectedWitnesses, type ChosenWitnesses } from './witnesses.ts'
+import { askedAgain } from './reading/live-source.ts'
 
 /** Answers that are fetched before the log is read, so that one pass through the log checks all of them. */
 export type CollectedAnswers = Readonly<{
@@ -30,7 +30,7 @@ export type AskAllSettings = Readonly<{
   chance: () => number
   now: () => Ms
   /** Null when the reader has chosen no witnesses. */
-  witnesses: WitnessQuestions | null
+  witnesses: ChosenWitnesses | null
   onProgress(stage: 'asking' | 'reading' | 'chain', done: number, total: number): void
 }>
 

@@ -6,7 +6,7 @@ import { publicLog } from '../../test/story/public-log.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { type Endpoint, ENDPOINTS } from '../protocol/endpoints/endpoints.ts'
 import { MINUTE_MS, msOf } from '../protocol/moment.ts'
-import { FIGURE_CHECKS } from './questions/question.ts'
+import { FIGURE_CHECKS } from './figures/published-answer.ts'
 import { isVerified } from './report.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 10)
@@ -100,7 +100,7 @@ suite('an audit holds every endpoint to its row in the table', async () => {
   }
 
   test('and leaves out only those that hold no fact of the log, or the same facts in another form', () => {
-    // A new endpoint with figures belongs into `FIGURE_QUESTIONS`, not into this list.
+    // A new endpoint with figures belongs into `FIGURE_QUERIES`, not into this list.
     assert.deepEqual(
       ENDPOINTS.filter(({ check }) => typeof check === 'object').map(({ id }) => id),
       [

@@ -17,7 +17,7 @@ import {
 import type { Entry } from '../protocol/event.ts'
 import type { Source } from './reading/source.ts'
 import { checkPart, type LogPart, provedEntry, receiptNote } from './parts.ts'
-import { AUDIT_CHECKS, type Check, type Checklist, type CheckName, openChecklist } from './questions/check.ts'
+import { AUDIT_CHECKS, type Check, type Checklist, type CheckName, openChecklist } from './checklist.ts'
 import { findingOf } from './reading/finding.ts'
 import { type ReadLog, readLog } from './read-log.ts'
 import {
@@ -65,7 +65,7 @@ export type ChainCheck = Readonly<{
   askEvent(list: Checklist, entry: Entry, source: Source): Promise<ChainReport>
 }>
 
-/** Result of the questions to a blockchain. */
+/** Result of the requests to a blockchain. */
 export type ChainReport = Readonly<{
   /** Explanations for the user: the sample and its arithmetic, the servers, and what was not compared. */
   lines: readonly string[]

@@ -7,7 +7,7 @@ import type { Entry } from '../protocol/event.ts'
 import { openReplayTree, type ReplayTree } from './replay/replay-tree.ts'
 import type { Books } from '../project/fold/books.ts'
 import { difference, isJsonObject } from './reading/json-values.ts'
-import { type FigureCheck, type PublishedAnswer, publishedIn } from './questions/question.ts'
+import { type FigureCheck, type PublishedAnswer, publishedIn } from './figures/published-answer.ts'
 import { openReplayBooks } from './replay/replay-books.ts'
 
 /** Result of one pass through the log. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Audit } from './audit.ts'
-import type { Check } from './questions/check.ts'
+import type { Check } from './checklist.ts'
 import { formatReport, isVerified } from './report.ts'
 
 const right = (name: Check['name']): Check => ({ name, is: 'right', says: 'it is right', findings: [] })

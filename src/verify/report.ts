@@ -1,5 +1,5 @@
 import type { Audit } from './audit.ts'
-import type { Check, CheckName } from './questions/check.ts'
+import type { Check, CheckName } from './checklist.ts'
 import { formatCount } from '../protocol/amount.ts'
 import type { Vouched } from './witnesses.ts'
 

@@ -13,9 +13,9 @@ import { WrongError } from './reading/finding.ts'
 import { jsonInteger, type JsonObject, jsonString, objectsOf, readObject } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { ListedMonth } from './reading/manifest.ts'
-import { askedAgain } from './reading/node-lag.ts'
 import type { Source } from './reading/source.ts'
 import { formatUtf8 } from '../tlog/text.ts'
+import { askedAgain } from './reading/live-source.ts'
 
 /** Origin of the first trusted key: given by the user, kept from an earlier run, or served by the log. */
 export type TrustBasis = 'given' | 'kept' | 'served'

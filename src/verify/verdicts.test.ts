@@ -13,7 +13,7 @@ import {
 import { DAY_MS, monthOf, msOf, parseMonth } from '../protocol/moment.ts'
 import { formatBase64 } from '../tlog/text.ts'
 import type { Audit } from './audit.ts'
-import type { Check } from './questions/check.ts'
+import type { Check } from './checklist.ts'
 import { readObject } from './reading/json-values.ts'
 import { type Manifest, parseServedManifest } from './reading/manifest.ts'
 import type { SavedNote } from './saved-checkpoint.ts'

@@ -1,12 +1,12 @@
 import { isSame } from '../tlog/hash.ts'
 import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import type { CollectedAnswers } from './ask-all.ts'
-import type { Checklist } from './questions/check.ts'
+import type { Checklist } from './checklist.ts'
 import type { Finding } from './reading/finding.ts'
 import { type EntryRange, firstDifference } from './replay/first-difference.ts'
 import type { Manifest } from './reading/manifest.ts'
 import type { Primitives } from './reading/primitives.ts'
-import { FIGURE_CHECKS, type FigureCheck } from './questions/question.ts'
+import { FIGURE_CHECKS, type FigureCheck } from './figures/published-answer.ts'
 import type { ReadLog } from './read-log.ts'
 import {
   type ComparedRoots,

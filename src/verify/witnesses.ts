@@ -3,7 +3,7 @@ import { type Checkpoint, readCheckpoint } from '../tlog/checkpoint.ts'
 import { AHEAD_SECONDS_MAX, openVouching, quorumTime, type Voucher, witnessNames } from '../tlog/quorum.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { VerifierKey } from '../tlog/vkey.ts'
-import type { Check, Checklist } from './questions/check.ts'
+import type { Check, Checklist } from './checklist.ts'
 import { type Finding, findingOf, WrongError } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
 import { openListed, openTrusted, type ServedCheckpoint, type Trust } from './trust.ts'
@@ -90,7 +90,7 @@ export type WitnessAnswer =
   | Readonly<{ is: 'silent'; why: string }>
 
 /** Witnesses that a reader has chosen. Those with an address are asked themselves. */
-export type WitnessQuestions = WitnessDemand &
+export type ChosenWitnesses = WitnessDemand &
   Readonly<{
     /** Addresses below which witnesses answer, without a slash at the end, with the keys of each. */
     asked: readonly Readonly<{ url: string; keys: readonly VerifierKey[] }>[]
@@ -122,18 +122,18 @@ export type CollectedWitnesses = Readonly<{
 export async function askWitnesses(
   source: Source,
   trust: Trust,
-  questions: WitnessQuestions,
+  chosen: ChosenWitnesses,
   primitives: Primitives,
 ): Promise<CollectedWitnesses> {
-  const asked = source.is === 'service' ? questions.asked : []
+  const asked = source.is === 'service' ? chosen.asked : []
   const path = `${formatHex(primitives.sha256(formatUtf8(trust.origin)))}/checkpoint`
   const answers = asked.map(async ({ url, keys }) => {
     const name = witnessNames(keys).join(' and ')
-    const answer = await questions.ask(`${url}/${path}`)
+    const answer = await chosen.ask(`${url}/${path}`)
     const { view, note } = await viewOf(name, keys, answer, trust, primitives)
     return { view, note: note === null ? null : `witness ${name} ${note}` }
   })
-  const [own, ...read] = await Promise.all([witnessedOf(source, trust, questions, primitives), ...answers])
+  const [own, ...read] = await Promise.all([witnessedOf(source, trust, chosen, primitives), ...answers])
   return {
     ...own,
     views: read.flatMap(({ view }) => view ?? []),

@@ -12,7 +12,7 @@ import {
 } from '../story/public-log.ts'
 import { type WitnessKey, witnessKey } from '../story/witness-keys.ts'
 import { auditOf, RICH_LOG } from '../stage/audit-stage.ts'
-import type { WitnessAnswer, WitnessQuestions } from '../../src/verify/witnesses.ts'
+import type { WitnessAnswer, ChosenWitnesses } from '../../src/verify/witnesses.ts'
 
 /** Key of the log that the witnesses of these tests know. */
 export const key: LogKey = newKey()
@@ -47,12 +47,7 @@ type Choice = Readonly<{
   addresses?: string[]
 }>
 
-export function questions({
-  keys = ALL,
-  quorum = 2,
-  answers = {},
-  addresses = [],
-}: Choice): WitnessQuestions {
+export function questions({ keys = ALL, quorum = 2, answers = {}, addresses = [] }: Choice): ChosenWitnesses {
   return {
     keys: keys.map((witness) => witness.key),
     quorum,

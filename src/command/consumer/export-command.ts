@@ -5,7 +5,6 @@ import { ARCHIVE_EVENTS_MIN } from '../../client/follow.ts'
 import { noGap } from '../../client/event-pages.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/node-lag.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { filterOf, type FilterOptions, filterOptions, seqNumber } from './filter-options.ts'
 import { type EventFormat, openEventsText } from './output-events.ts'
@@ -14,8 +13,9 @@ import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { OPTION_TIME_FORMS, timeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { type CommandContext, CommandError, type ExitCode, tell } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
+import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/live-source.ts'
 
 type ExportOptions = FilterOptions &
   Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>

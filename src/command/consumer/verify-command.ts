@@ -23,7 +23,7 @@ import { option, optionOf, wholeBetween } from '../terminal/options.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { collectWitnesses, readWitnesses } from '../terminal/witness-option.ts'
 import { readBytes } from '../../client/body.ts'
-import type { WitnessAnswer, WitnessQuestions } from '../../verify/witnesses.ts'
+import type { WitnessAnswer, ChosenWitnesses } from '../../verify/witnesses.ts'
 import type { Option as PluggedOption, VerifyPart } from '../plug/option.ts'
 import { VERSION } from '../terminal/version.ts'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -241,7 +241,7 @@ const ANSWER_MS_MAX = 10_000
 function openWitnessQuestions(
   { witness, quorum }: WitnessOptions,
   context: CommandContext,
-): WitnessQuestions | null {
+): ChosenWitnesses | null {
   const choice = readWitnesses(witness, quorum, { quorum: '--quorum', needsUrl: false })
   if (choice === null) return null
   const { witnesses } = choice

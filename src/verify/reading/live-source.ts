@@ -1,9 +1,8 @@
 import type { Ask } from '../../client/ask.ts'
-import { readBytes } from '../../client/body.ts'
+import { type ByteStream, readBytes } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { openSameLog } from '../../client/event-pages.ts'
 import { WrongError } from './finding.ts'
-import { askedCovering } from './node-lag.ts'
 import { FILE_BYTES_MAX, type Source } from './source.ts'
 
 /** Most requests of a file whose body breaks off. */
@@ -46,4 +45,68 @@ export function openLiveSource(
     }
   }
   return { is: 'service', read, months: () => Promise.resolve([]), pause }
+}
+
+/** Most requests to a service whose answer may come from a node that is behind, and the wait between them. */
+export const LAG_ATTEMPTS = 5
+export const LAG_MS = 1_000
+
+type Pause = (ms: number) => Promise<void>
+
+/** Asks again, about a second later each time, while the answer is that of a node behind. The last answer is returned as it is. */
+export async function askedAgain<Answer>(
+  pause: Pause,
+  ask: () => Promise<Answer>,
+  isBehind: (answer: Answer) => boolean,
+): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await ask()
+    if (attempt >= LAG_ATTEMPTS || !isBehind(answer)) return answer
+    await pause(LAG_MS)
+  }
+}
+
+type Headed = Readonly<{ headers: Headers; stream?: ByteStream }>
+
+/**
+ * Answer that counts the event `covers`, which another node has shown. Asks again while a node is behind it, or lacks the
+ * path (404). Throws `behind` when the service stays behind, and the 404 when it stays missing. With 0 it asks once.
+ */
+export async function askedCovering<Answer extends Headed>(
+  pause: Pause,
+  path: string,
+  covers: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const found = await askedAgain(
+    pause,
+    async () => {
+      try {
+        const answer = await ask()
+        const head = headIn(answer.headers)
+        // The body of a node that is behind may be a large file, which nobody needs.
+        if (head < covers) await answer.stream?.cancel()
+        return { answer, head }
+      } catch (error) {
+        if (covers > 0 && error instanceof DaybookError && error.status === 404) return { error, head: 0 }
+        throw error
+      }
+    },
+    ({ head }) => head < covers,
+  )
+  if ('error' in found) throw found.error
+  if (found.head < covers) throw nodeBehind(path, found.head, covers)
+  return found.answer
+}
+
+/** Head that an answer counts. One that never changes counts all that it ever will. */
+function headIn(headers: Headers): number {
+  const mayChange = /\bmust-revalidate\b/.test(headers.get('cache-control') ?? '')
+  return mayChange ? Number(headers.get('daybook-seq') ?? Infinity) : Infinity
+}
+
+/** Error for a service whose nodes do not agree within the time that a reader waits. It says nothing against the log. */
+export function nodeBehind(path: string, head: number, covers: number): DaybookError {
+  const message = `the node that answered is behind: ${path} ends with seq ${head}, and another node has shown seq ${covers}; try again later`
+  return new DaybookError('behind', message)
 }

@@ -3,7 +3,7 @@ export const FILE_BYTES_MAX: number = 1024 ** 3
 
 /** Source of the public files: a service, or a folder with its paths. */
 export type Source = Readonly<{
-  /** A service answers every question now. A folder has the files that were saved in it. */
+  /** A service answers every request now. A folder has the files that were saved in it. */
   is: 'service' | 'folder'
   /**
    * Body at a path with query below `/api/v1/`; undefined when there is none. Rejects with a `WrongError` for an error
@@ -15,6 +15,6 @@ export type Source = Readonly<{
   read(path: string, covers?: number): Promise<Uint8Array | undefined>
   /** Months that have a file in a folder, ascending, for a folder without the list of months; empty for a service. */
   months(): Promise<readonly string[]>
-  /** Waits before a question is repeated. A folder does not wait. */
+  /** Waits before a request is repeated. A folder does not wait. */
   pause(ms: number): Promise<void>
 }>

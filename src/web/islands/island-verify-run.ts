@@ -14,7 +14,7 @@ import type { Primitives } from '../../verify/reading/primitives.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { isVerified } from '../../verify/report.ts'
 import { openPrimitives } from './browser-primitives.ts'
-import type { WitnessQuestions } from '../../verify/witnesses.ts'
+import type { ChosenWitnesses } from '../../verify/witnesses.ts'
 
 /** A log that this browser has verified before: at which address and on which day, its signed note and its keys. */
 export type SeenLog = Readonly<{
@@ -167,7 +167,7 @@ async function partOfFile(file: Blob, { openSha256 }: Primitives): Promise<LogPa
 }
 
 /** The witnesses whose keys the reader gave; null without any. They are not asked themselves. */
-function witnessesIn(typed: string, quorum: string, { sha256 }: Primitives): WitnessQuestions | null {
+function witnessesIn(typed: string, quorum: string, { sha256 }: Primitives): ChosenWitnesses | null {
   const vkeys = typed.split(/\s+/).filter((vkey) => vkey !== '')
   if (vkeys.length === 0) return null
   if (vkeys.length > WITNESSES_MAX) throw new FieldError(`give at most ${WITNESSES_MAX} keys of witnesses`)

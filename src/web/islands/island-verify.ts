@@ -1,6 +1,6 @@
 import './island-still.ts'
 import { vouchedSays } from '../../verify/report.ts'
-import type { Check } from '../../verify/questions/check.ts'
+import type { Check } from '../../verify/checklist.ts'
 import type { CheckReply, CheckRequest, SeenLog } from './island-verify-run.ts'
 
 // Script of the form that checks a log, on its page and in the saved verifier. A worker does the work.

@@ -37,7 +37,7 @@ const BUILT: readonly string[] = [
   'src/protocol/foreign-text.ts',
   'src/protocol/query-time.ts',
   'src/serve/describe/dataset-columns.ts',
-  'src/verify/questions/figure-questions.ts',
+  'src/verify/figures/figure-queries.ts',
   'src/web/pages/find/find-page.ts',
   'src/web/pages/find/spoken-time.ts',
   'src/web/reference/api-answers.ts',

@@ -1,5 +1,5 @@
-import type { Finding } from '../reading/finding.ts'
-import { FIGURE_CHECKS, type FigureCheck } from './question.ts'
+import type { Finding } from './reading/finding.ts'
+import { FIGURE_CHECKS, type FigureCheck } from './figures/published-answer.ts'
 
 /** Checks of a whole log, in the order of the report. */
 export const AUDIT_CHECKS: readonly CheckName[] = [

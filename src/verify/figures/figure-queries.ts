@@ -12,7 +12,7 @@ import { wordsOf } from '../../project/answers/contest-words.ts'
 import { BUCKETS_MAX, SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
 import { type Bucket, BUCKETS, CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { Source } from '../reading/source.ts'
-import { CHECK_OF, type PublishedAnswer, wholeIn } from './question.ts'
+import { CHECK_OF, type PublishedAnswer, wholeIn } from './published-answer.ts'
 import { eventCorrections } from '../../project/answers/event-corrections.ts'
 import { WrongError } from '../reading/finding.ts'
 import { isJsonObject, jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
@@ -37,41 +37,43 @@ type Known = Readonly<{
   pickedTitle: string | undefined
 }>
 
-/** The pages of a list: the question for the page after a cursor, and the form of the address of the next page. */
-export type QuestionPages = Readonly<{ page(after: number | null): VerifyQuestion; next: RegExp }>
+/** The pages of a list: the query for the page after a cursor, and the form of the address of the next page. */
+export type FigureQueryPages = Readonly<{ page(after: number | null): FigureQuery; next: RegExp }>
 
-type Questions = readonly (VerifyQuestion | QuestionPages)[]
+type Queries = readonly (FigureQuery | FigureQueryPages)[]
 
 /**
- * Questions to each endpoint whose answers are computed from the log, in the order in which they are asked. The present
+ * Queries to each endpoint whose answers are computed from the log, in the order in which they are asked. The present
  * summary and the list of contests are asked before them.
  */
-export const FIGURE_QUESTIONS: Readonly<
-  Record<RecomputedEndpoint, (known: Known) => Questions | Promise<Questions>>
+export const FIGURE_QUERIES: Readonly<
+  Record<RecomputedEndpoint, (known: Known) => Queries | Promise<Queries>>
 > = {
-  summary: ({ extent, chance }) => pastSummaryQuestions(extent, chance),
-  flows: ({ extent }) => rangeQuestions('flows', extent),
-  funds: ({ extent }) => rangeQuestions('funds', extent),
-  patterns: ({ extent }) => patternQuestions(extent),
-  loyaltyRuns: () => [question('loyaltyRuns', {}, (books) => parsed(loyaltyRuns(books)))],
-  schedule: () => [question('schedule', {}, (books) => parsed(schedule(books)))],
-  contests: (known) => contestQuestions(known),
+  summary: ({ extent, chance }) => pastSummaryQueries(extent, chance),
+  flows: ({ extent }) => rangeQueries('flows', extent),
+  funds: ({ extent }) => rangeQueries('funds', extent),
+  patterns: ({ extent }) => patternQueries(extent),
+  loyaltyRuns: () => [figureQuery('loyaltyRuns', {}, (books) => parsed(loyaltyRuns(books)))],
+  schedule: () => [figureQuery('schedule', {}, (books) => parsed(schedule(books)))],
+  contests: (known) => contestQueries(known),
   contest: ({ picked: id }) =>
-    id === undefined ? [] : [question('contest', { place: id }, (books) => contest(books, contestIdOf(id)))],
+    id === undefined
+      ? []
+      : [figureQuery('contest', { place: id }, (books) => contest(books, contestIdOf(id)))],
   contestLedger: ({ contests: ids }) => ids.map(ledgerPages),
   payouts: ({ picked: contestId }) => [
     PAYOUT_PAGES,
-    ...(contestId === undefined ? [] : [payoutQuestion(`?contestId=${contestId}`, { contestId })]),
+    ...(contestId === undefined ? [] : [payoutQuery(`?contestId=${contestId}`, { contestId })]),
   ],
   eventCorrections: ({ source, chance, extent }) =>
-    extent === null ? [] : correctionQuestions({ source, chance }, extent.seq),
+    extent === null ? [] : correctionQueries({ source, chance }, extent.seq),
 }
 
-/** Questions for contests of a status, in each order, and by a word of a title. */
-function contestQuestions({ contests: ids, pickedTitle = '' }: Known): Questions {
-  const ask = (asked: Parameters<typeof contests>[1]): VerifyQuestion => {
+/** Queries for contests of a status, in each order, and by a word of a title. */
+function contestQueries({ contests: ids, pickedTitle = '' }: Known): Queries {
+  const ask = (asked: Parameters<typeof contests>[1]): FigureQuery => {
     const pairs = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
-    return question('contests', { query: `?${pairs.join('&')}` }, (books) => contests(books, asked))
+    return figureQuery('contests', { query: `?${pairs.join('&')}` }, (books) => contests(books, asked))
   }
   const [word] = wordsOf(pickedTitle)
   // A search of more contests may end short, but never before its first match.
@@ -83,21 +85,23 @@ function contestQuestions({ contests: ids, pickedTitle = '' }: Known): Questions
   ]
 }
 
-export const CONTEST_PAGES: QuestionPages = pagesOf(pathOf('contests'), (query, asked) =>
-  question('contests', { query }, (books) => contests(books, asked)),
+export const CONTEST_PAGES: FigureQueryPages = pagesOf(pathOf('contests'), (query, asked) =>
+  figureQuery('contests', { query }, (books) => contests(books, asked)),
 )
 
-const PAYOUT_PAGES: QuestionPages = pagesOf(pathOf('payouts'), payoutQuestion)
+const PAYOUT_PAGES: FigureQueryPages = pagesOf(pathOf('payouts'), payoutQuery)
 
-function ledgerPages(id: number): QuestionPages {
+function ledgerPages(id: number): FigureQueryPages {
   return pagesOf(pathOf('contestLedger', id), (query, asked) =>
-    question('contestLedger', { place: id, query }, (books) => contestLedger(books, contestIdOf(id), asked)),
+    figureQuery('contestLedger', { place: id, query }, (books) =>
+      contestLedger(books, contestIdOf(id), asked),
+    ),
   )
 }
 
-/** Question for unpaid prizes. They depend on the present, which the answer states as a whole minute. */
-function payoutQuestion(query: string, asked: Parameters<typeof payouts>[1]): VerifyQuestion {
-  return question('payouts', { query }, (books, published) => {
+/** Query for unpaid prizes. They depend on the present, which the answer states as a whole minute. */
+function payoutQuery(query: string, asked: Parameters<typeof payouts>[1]): FigureQuery {
+  return figureQuery('payouts', { query }, (books, published) => {
     const now = boundOf(wholeIn(`${pathOf('payouts')}${query}`, published, 'now', 'atMs'))
     return now % MINUTE_MS === 0 && now <= MS_MAX
       ? parsed(payouts(books, asked, now))
@@ -105,12 +109,12 @@ function payoutQuestion(query: string, asked: Parameters<typeof payouts>[1]): Ve
   })
 }
 
-/** A question to an endpoint, with the number in its path, and its query. */
-function question(
+/** Query of an endpoint, with the number in its path and its parameters. */
+function figureQuery(
   endpoint: RecomputedEndpoint,
   { place, query = '' }: Readonly<{ place?: number; query?: string }>,
   recompute: PublishedAnswer['recompute'],
-): VerifyQuestion {
+): FigureQuery {
   const path = `${pathOf(endpoint, place)}${query}`
   return { check: CHECK_OF[endpoint], path, seq: null, moments: () => [], recompute }
 }
@@ -122,8 +126,8 @@ function pathOf(endpoint: RecomputedEndpoint, place: number | '' = ''): string {
 
 function pagesOf(
   path: string,
-  page: (query: string, asked: Readonly<{ after?: number }>) => VerifyQuestion,
-): QuestionPages {
+  page: (query: string, asked: Readonly<{ after?: number }>) => FigureQuery,
+): FigureQueryPages {
   return {
     next: new RegExp(`^/api/v1/${path}\\?after=([1-9]\\d{0,15})$`),
     page: (after) => (after === null ? page('', {}) : page(`?after=${after}`, { after })),
@@ -133,20 +137,20 @@ function pagesOf(
 /** Number of corrections that are checked. */
 const CORRECTIONS = 3
 
-/** Questions about the corrections of a few corrected events, and of one random event. */
-export async function correctionQuestions(
+/** Queries about the corrections of a few corrected events, and of one random event. */
+export async function correctionQueries(
   { source, chance }: Readonly<{ source: Source; chance: () => number }>,
   size: number,
-): Promise<readonly VerifyQuestion[]> {
+): Promise<readonly FigureQuery[]> {
   const before = 2 + Math.floor(chance() * size)
   const found = await correctionsBefore(source, before)
   const picked = found.length > 0 ? found : await correctionsBefore(source, size + 1)
   const corrected = await Promise.all(picked.map((seq) => correctedBy(source, seq)))
   const any = 1 + Math.floor(chance() * size)
-  return [...new Set([...corrected, any])].map(questionOf)
+  return [...new Set([...corrected, any])].map(correctionQuery)
 }
 
-/** Seqs of the newest corrections before a seq. The list is not trusted: it only selects the questions. */
+/** Seqs of the newest corrections before a seq. The list is not trusted: it only selects the queries. */
 async function correctionsBefore(source: Source, before: number): Promise<readonly number[]> {
   const path = `events?type=correction&order=desc&before=${before}&limit=${CORRECTIONS}`
   const body = await source.read(path)
@@ -167,7 +171,7 @@ function seqIn(path: string, value: unknown): number {
   return seq
 }
 
-function questionOf(seq: number): VerifyQuestion {
+function correctionQuery(seq: number): FigureQuery {
   return {
     check: 'corrections',
     path: `events/${seq}/corrections`,
@@ -187,8 +191,8 @@ const PATTERN_TZ = 330
 /** Extent of the log: the moments of its first and last event, and the seq of its head. */
 export type LogExtent = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
 
-/** Question with the recomputation of its answer. `seq` is null when the answer counts every event. */
-export type VerifyQuestion = Readonly<{
+/** Query with the recomputation of its answer. `seq` is null when the answer counts every event. */
+export type FigureQuery = Readonly<{
   check: PublishedAnswer['check']
   path: string
   seq: number | null
@@ -196,8 +200,8 @@ export type VerifyQuestion = Readonly<{
   recompute: PublishedAnswer['recompute']
 }>
 
-/** Question for the present summary. */
-export const SUMMARY_QUESTION: VerifyQuestion = {
+/** Query for the present summary. */
+export const SUMMARY_QUERY: FigureQuery = {
   check: 'summary',
   path: 'summary',
   seq: null,
@@ -205,15 +209,12 @@ export const SUMMARY_QUESTION: VerifyQuestion = {
   recompute: (books) => summary(books, null, MS_MAX),
 }
 
-/** Questions for the summary at ten random past moments, one in each tenth of the log. */
-export function pastSummaryQuestions(
-  extent: LogExtent | null,
-  chance: () => number,
-): readonly VerifyQuestion[] {
+/** Queries for the summary at ten random past moments, one in each tenth of the log. */
+export function pastSummaryQueries(extent: LogExtent | null, chance: () => number): readonly FigureQuery[] {
   return pastMoments(extent, chance).map((at) => pastSummary(at, extent?.seq ?? 0))
 }
 
-function pastSummary(at: Ms, seq: number): VerifyQuestion {
+function pastSummary(at: Ms, seq: number): FigureQuery {
   return {
     check: 'summary',
     path: `summary?at=${at}`,
@@ -235,17 +236,14 @@ function pastMoments(extent: LogExtent | null, chance: () => number): readonly M
 }
 
 /** Flows or funds: every bucket over its default range, and the longest range of the past by day and by month. */
-export function rangeQuestions(
-  check: 'flows' | 'funds',
-  extent: LogExtent | null,
-): readonly VerifyQuestion[] {
+export function rangeQueries(check: 'flows' | 'funds', extent: LogExtent | null): readonly FigureQuery[] {
   const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
   const past = extent === null ? [] : [pastQuery(extent, 'day'), pastQuery(extent, 'month')]
   return [
-    ...asked.map((query) => rangeQuestion(check, query, null)),
+    ...asked.map((query) => rangeQuery(check, query, null)),
     ...past
       .filter((query) => query !== null)
-      .map((query) => rangeQuestion(check, query, check === 'flows' ? (extent?.seq ?? 0) : null)),
+      .map((query) => rangeQuery(check, query, check === 'flows' ? (extent?.seq ?? 0) : null)),
   ]
 }
 
@@ -257,7 +255,7 @@ function pastQuery({ firstMs, lastMs }: LogExtent, bucket: Bucket): string | nul
   return from < to ? `?from=${from}&to=${to}&bucket=${bucket}` : null
 }
 
-function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | null): VerifyQuestion {
+function rangeQuery(check: 'flows' | 'funds', query: string, seq: number | null): FigureQuery {
   const path = `${check}${query}`
   const given = new URLSearchParams(query)
   const bucket = given.get('bucket') ?? 'day'
@@ -278,16 +276,16 @@ function rangeQuestion(check: 'flows' | 'funds', query: string, seq: number | nu
   }
 }
 
-/** Questions for the default range of patterns, and for the last year in another time zone. */
-export function patternQuestions(extent: LogExtent | null): readonly VerifyQuestion[] {
-  if (extent === null) return [patternQuestion('', null)]
+/** Queries for the default range of patterns, and for the last year in another time zone. */
+export function patternQueries(extent: LogExtent | null): readonly FigureQuery[] {
+  if (extent === null) return [patternQuery('', null)]
   const to = floorTo(extent.lastMs, MINUTE_MS)
   const from = boundOf(Math.max(floorTo(extent.firstMs, MINUTE_MS), to - PATTERN_DAYS * DAY_MS))
   const past = `?from=${from}&to=${to}&tz=${PATTERN_TZ}`
-  return [patternQuestion('', null), ...(from < to ? [patternQuestion(past, extent.seq)] : [])]
+  return [patternQuery('', null), ...(from < to ? [patternQuery(past, extent.seq)] : [])]
 }
 
-function patternQuestion(query: string, seq: number | null): VerifyQuestion {
+function patternQuery(query: string, seq: number | null): FigureQuery {
   const path = `patterns${query}`
   const given = new URLSearchParams(query)
   const tz = Number(given.get('tz') ?? 0)

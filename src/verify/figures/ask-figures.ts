@@ -2,16 +2,15 @@ import { keysOf } from '../../protocol/brand.ts'
 import { MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
 import { jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
-import { askedAgain } from '../reading/node-lag.ts'
 import type { Source } from '../reading/source.ts'
 import {
   CONTEST_PAGES,
-  FIGURE_QUESTIONS,
+  FIGURE_QUERIES,
   type LogExtent,
-  type QuestionPages,
-  SUMMARY_QUESTION,
-  type VerifyQuestion,
-} from './figure-questions.ts'
+  type FigureQueryPages,
+  SUMMARY_QUERY,
+  type FigureQuery,
+} from './figure-queries.ts'
 import {
   asOfSeq,
   CHECK_OF,
@@ -19,7 +18,8 @@ import {
   type PublishedAnswer,
   publishedIn,
   wholeIn,
-} from './question.ts'
+} from './published-answer.ts'
+import { askedAgain } from '../reading/live-source.ts'
 
 /** Most pages of one list. */
 const PAGES_MAX = 10_000
@@ -49,7 +49,7 @@ export type AskFiguresSettings = Readonly<{
 export async function askFigures(settings: AskFiguresSettings): Promise<CollectedFigures> {
   const { source, chance } = settings
   const collector = openFigureCollector(settings)
-  const now = await collector.ask(SUMMARY_QUESTION, 1)
+  const now = await collector.ask(SUMMARY_QUERY, 1)
   const extent =
     source.is === 'folder' || now === null
       ? null
@@ -59,27 +59,27 @@ export async function askFigures(settings: AskFiguresSettings): Promise<Collecte
   const picked = contests[Math.floor(chance() * contests.length)]
   const pickedTitle = picked === undefined ? undefined : titleIn(pages, picked)
   const known = { source, chance, extent, contests, picked, pickedTitle }
-  for (const endpoint of keysOf(FIGURE_QUESTIONS)) {
-    const made = await collector.trying(CHECK_OF[endpoint], async () => FIGURE_QUESTIONS[endpoint](known))
-    const questions = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
-    for (const [index, one] of questions.entries()) {
-      const left = questions.length - index
+  for (const endpoint of keysOf(FIGURE_QUERIES)) {
+    const made = await collector.trying(CHECK_OF[endpoint], async () => FIGURE_QUERIES[endpoint](known))
+    const queries = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
+    for (const [index, one] of queries.entries()) {
+      const left = queries.length - index
       await ('page' in one ? collector.askPages(one, left) : collector.ask(one, left))
     }
   }
   return collector.figures
 }
 
-/** A folder holds the answers to questions without parameters. No file name is defined for any other. */
-function isInFolder(question: VerifyQuestion | QuestionPages): boolean {
-  return 'page' in question || !question.path.includes('?')
+/** A folder holds the answers to queries without parameters. No file name is defined for any other. */
+function isInFolder(query: FigureQuery | FigureQueryPages): boolean {
+  return 'page' in query || !query.path.includes('?')
 }
 
 type FigureCollector = Readonly<{
   figures: CollectedFigures
-  /** Asks one question; null when there is no answer that can be recomputed. */
-  ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null>
-  askPages(pages: QuestionPages, left: number): Promise<readonly PublishedAnswer[]>
+  /** Asks one query; null when there is no answer that can be recomputed. */
+  ask(query: FigureQuery, left: number): Promise<PublishedAnswer | null>
+  askPages(pages: FigureQueryPages, left: number): Promise<readonly PublishedAnswer[]>
   /** Contests of a list. Empty, with a finding, when it has more contests than there are events. */
   contestsIn(listed: readonly PublishedAnswer[]): readonly number[]
   /** Runs `work`. A fault becomes a finding of the check, and the result is null. */
@@ -102,10 +102,10 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
     }
   }
 
-  function ask(question: VerifyQuestion, left: number): Promise<PublishedAnswer | null> {
-    const { check, path } = question
+  function ask(query: FigureQuery, left: number): Promise<PublishedAnswer | null> {
+    const { check, path } = query
     return trying(check, async () => {
-      const least = question.seq ?? (isMissing ? 0 : covers)
+      const least = query.seq ?? (isMissing ? 0 : covers)
       const body = await askedAgain(
         source.pause,
         () => source.read(path, least),
@@ -119,14 +119,17 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
         absent.push({ check, path })
         return null
       }
-      const answer = publishedAnswerOf(question, body)
+      const answer = publishedAnswerOf(query, body)
       if (source.is === 'service' && check === 'unpaid prizes') checkPresent(answer, now())
-      answers.push(...(question.seq === null ? timesOf(answer, covers) : [answer]))
+      answers.push(...(query.seq === null ? timesOf(answer, covers) : [answer]))
       return answer
     })
   }
 
-  async function askPages({ page, next }: QuestionPages, left: number): Promise<readonly PublishedAnswer[]> {
+  async function askPages(
+    { page, next }: FigureQueryPages,
+    left: number,
+  ): Promise<readonly PublishedAnswer[]> {
     const pages: PublishedAnswer[] = []
     const cursors = new Set<number | null>()
     for (let after: number | null = null; cursors.size < PAGES_MAX;) {
@@ -163,7 +166,7 @@ function timesOf(answer: PublishedAnswer, covers: number): readonly PublishedAns
 }
 
 function publishedAnswerOf(
-  { check, path, seq, moments, recompute }: VerifyQuestion,
+  { check, path, seq, moments, recompute }: FigureQuery,
   body: Uint8Array,
 ): PublishedAnswer {
   const published = publishedIn({ path, body })

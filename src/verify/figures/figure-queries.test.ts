@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import {
-  correctionQuestions,
+  correctionQueries,
   type LogExtent,
-  pastSummaryQuestions,
-  patternQuestions,
-  rangeQuestions,
-  type VerifyQuestion,
-} from './figure-questions.ts'
+  pastSummaryQueries,
+  patternQueries,
+  rangeQueries,
+  type FigureQuery,
+} from './figure-queries.ts'
 import type { Source } from '../reading/source.ts'
 
 const FIRST = Date.UTC(2026, 9, 5, 10, 20, 30)
@@ -17,57 +17,57 @@ const extent = (lengthMs: number, firstMs = FIRST): LogExtent => ({
   lastMs: msOf(firstMs + lengthMs),
   seq: 99,
 })
-const pathsOf = (questions: readonly VerifyQuestion[]): readonly string[] => questions.map(({ path }) => path)
+const pathsOf = (queries: readonly FigureQuery[]): readonly string[] => queries.map(({ path }) => path)
 
-/** Parameters of a question. */
-const given = ({ path }: VerifyQuestion): URLSearchParams => new URLSearchParams(path.split('?')[1])
+/** Parameters of a query. */
+const given = ({ path }: FigureQuery): URLSearchParams => new URLSearchParams(path.split('?')[1])
 
-suite('the questions about past summaries', () => {
+suite('the queries about past summaries', () => {
   test('are about a moment in each tenth of the log, before the last event', () => {
     for (const [chance, after] of [
       [0, 0],
       [0.5, 500],
       [0.9999, 999],
     ] as const) {
-      const questions = pastSummaryQuestions(extent(10_000), () => chance)
+      const queries = pastSummaryQueries(extent(10_000), () => chance)
       assert.deepEqual(
-        pathsOf(questions),
+        pathsOf(queries),
         Array.from({ length: 10 }, (_, tenth) => `summary?at=${FIRST + tenth * 1_000 + after}`),
       )
-      assert.ok(questions.every(({ seq }) => seq === 99))
+      assert.ok(queries.every(({ seq }) => seq === 99))
     }
   })
 
   test('need the totals just after their moment', () => {
-    const [first] = pastSummaryQuestions(extent(10_000), () => 0)
+    const [first] = pastSummaryQueries(extent(10_000), () => 0)
     assert.deepEqual(first?.moments('summary', {}), [FIRST + 1])
   })
 
   test('are none of a log without a past', () => {
     assert.deepEqual(
-      pastSummaryQuestions(null, () => 0),
+      pastSummaryQueries(null, () => 0),
       [],
     )
     assert.deepEqual(
-      pastSummaryQuestions(extent(0), () => 0),
+      pastSummaryQueries(extent(0), () => 0),
       [],
     )
   })
 })
 
-suite('the questions about ranges', () => {
+suite('the queries about ranges', () => {
   test('are about each bucket, and about the whole past by day and by month', () => {
-    const questions = rangeQuestions('flows', extent(70 * DAY_MS))
-    const past = questions.filter(({ path }) => path.includes('from='))
+    const queries = rangeQueries('flows', extent(70 * DAY_MS))
+    const past = queries.filter(({ path }) => path.includes('from='))
     assert.deepEqual(
-      past.map((question) => [...given(question).values()]),
+      past.map((query) => [...given(query).values()]),
       [
         [String(Date.UTC(2026, 9, 5)), String(Date.UTC(2026, 11, 14)), 'day'],
         [String(Date.UTC(2026, 9, 1)), String(Date.UTC(2026, 11, 1)), 'month'],
       ],
     )
     assert.deepEqual(
-      pathsOf(questions.filter((question) => !past.includes(question))),
+      pathsOf(queries.filter((query) => !past.includes(query))),
       ['', 'minute', 'hour', 'day', 'week', 'month'].map((bucket) =>
         bucket === '' ? 'flows' : `flows?bucket=${bucket}`,
       ),
@@ -76,24 +76,22 @@ suite('the questions about ranges', () => {
 
   test('are as of the last event for flows of the past, and as of the present otherwise', () => {
     for (const check of ['flows', 'funds'] as const)
-      for (const question of rangeQuestions(check, extent(70 * DAY_MS))) {
-        const isPast = given(question).has('from')
-        assert.equal(question.seq, isPast && check === 'flows' ? 99 : null, question.path)
-        assert.equal(question.check, check)
+      for (const query of rangeQueries(check, extent(70 * DAY_MS))) {
+        const isPast = given(query).has('from')
+        assert.equal(query.seq, isPast && check === 'flows' ? 99 : null, query.path)
+        assert.equal(query.check, check)
       }
   })
 
   test('are about no past of a log that has none', () => {
     const asked = (lengthMs: number): number =>
-      rangeQuestions('funds', extent(lengthMs)).filter((question) => given(question).has('from')).length
-    assert.equal(rangeQuestions('funds', null).length, asked(0) + rangeQuestions('funds', extent(0)).length)
+      rangeQueries('funds', extent(lengthMs)).filter((query) => given(query).has('from')).length
+    assert.equal(rangeQueries('funds', null).length, asked(0) + rangeQueries('funds', extent(0)).length)
     assert.deepEqual([asked(0), asked(DAY_MS), asked(31 * DAY_MS)], [0, 1, 2])
   })
 
   test('need the totals at each bound of their buckets', () => {
-    const [day] = rangeQuestions('flows', extent(3 * DAY_MS)).filter((question) =>
-      given(question).has('from'),
-    )
+    const [day] = rangeQueries('flows', extent(3 * DAY_MS)).filter((query) => given(query).has('from'))
     const start = Date.UTC(2026, 9, 5)
     assert.deepEqual(
       day?.moments(day.path, { launchedAtMs: FIRST }),
@@ -102,8 +100,8 @@ suite('the questions about ranges', () => {
   })
 
   const fault = (published: Readonly<Record<string, unknown>>): (() => unknown) => {
-    const [question] = rangeQuestions('flows', null)
-    return () => question?.moments('flows', published)
+    const [query] = rangeQueries('flows', null)
+    return () => query?.moments('flows', published)
   }
 
   test('refuse an answer whose present or launch is no moment', () => {
@@ -121,14 +119,14 @@ suite('the questions about ranges', () => {
   })
 })
 
-suite('the questions about patterns', () => {
+suite('the queries about patterns', () => {
   test('are about the default range, and about the last year in another time zone', () => {
     const start = Math.floor(FIRST / MINUTE_MS) * MINUTE_MS
     const pasts = (lengthMs: number): readonly (readonly string[])[] =>
-      patternQuestions(extent(lengthMs))
+      patternQueries(extent(lengthMs))
         .slice(1)
-        .map((question) => [...given(question).values()])
-    assert.deepEqual(pathsOf(patternQuestions(null)), ['patterns'])
+        .map((query) => [...given(query).values()])
+    assert.deepEqual(pathsOf(patternQueries(null)), ['patterns'])
     assert.deepEqual(pasts(0), [])
     assert.deepEqual(pasts(MINUTE_MS), [[String(start), String(start + MINUTE_MS), '330']])
     const [long] = pasts(400 * DAY_MS)
@@ -137,9 +135,9 @@ suite('the questions about patterns', () => {
   })
 
   test('need the totals at each whole hour of their time zone, and at both ends', () => {
-    const question = patternQuestions(extent(2 * HOUR_MS)).at(-1)
+    const query = patternQueries(extent(2 * HOUR_MS)).at(-1)
     const from = Math.floor(FIRST / MINUTE_MS) * MINUTE_MS
-    assert.deepEqual(question?.moments('patterns', { launchedAtMs: FIRST }), [
+    assert.deepEqual(query?.moments('patterns', { launchedAtMs: FIRST }), [
       from,
       from + 2 * HOUR_MS,
       // Half past nine, ten and eleven are whole hours in the zone of +05:30.
@@ -168,11 +166,11 @@ function serviceWith(corrections: readonly number[]): Source {
 async function askedWith(corrections: readonly number[], chances: readonly number[]): Promise<string> {
   const [...left] = chances
   const chance = (): number => left.shift() ?? 0
-  const questions = await correctionQuestions({ source: serviceWith(corrections), chance }, 20)
-  return questions.map(({ path }) => /\d+/.exec(path)?.[0]).join(' ')
+  const queries = await correctionQueries({ source: serviceWith(corrections), chance }, 20)
+  return queries.map(({ path }) => /\d+/.exec(path)?.[0]).join(' ')
 }
 
-suite('the questions about corrections', () => {
+suite('the queries about corrections', () => {
   test('are about the newest ones before a random seq, and one random event', async () => {
     assert.equal(await askedWith([4, 6, 8, 10, 18], [0.5, 0]), '9 7 5 1')
     assert.equal(await askedWith([4, 6, 8, 10, 18], [0.99, 0.1]), '17 9 7 3')
