@@ -17,7 +17,7 @@ const waiting: Route = {
   handle: ({ response }) => {
     response.writeHead(200)
     response.write('first')
-    return { is: 'taken' }
+    return { is: 'streamed' }
   },
 }
 

@@ -1,12 +1,18 @@
+/**
+ * The public server: the API, the stream, the archive, and the way of every request to its answer. It reads the log and
+ * never writes it; it knows no page, no option and no other node. A serving thread is opened in `command/service/front.ts`.
+ *
+ * Begin with `request/request-path.ts`, the way of a request, and `api/api-routes.ts`, the answers of the API. `fairness`
+ * has the turns of callers, `allowance` their limits, `stream` and `export` the answers that last as long as they are read.
+ */
+
 import { createServer, type Server as HttpServer } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { assert } from '../protocol/brand.ts'
 import type { ConnectionCount } from './allowance/caller-connections.ts'
 import { openRequestPath, type RequestPath, type RequestPathParts } from './request/request-path.ts'
 import { ALLOWED_METHODS, CORS_HEADERS, mirrorHeader } from './http/headers.ts'
-import { isTargetTooLong } from './overflow.ts'
-import { HEADERS_MAX } from './request/request-form.ts'
-import { drainServer } from './server-drain.ts'
+import { HEADERS_MAX, isTargetTooLong } from './request/request-form.ts'
 
 /** Address and limits of the public listener, each limit in the unit of its name. */
 export type ServerSettings = Readonly<{
@@ -111,7 +117,7 @@ function openServer(settings: ServerSettings, { metrics }: RequestPathParts): Ht
   // No idle timeout, because it would cut silent streams. Answers and streams have their own limits.
   server.timeout = 0
   server.maxHeadersCount = HEADERS_MAX
-  // The lanes count instead, so that the last answer is complete.
+  // The queue of a connection counts instead, so that the last answer is complete.
   server.maxRequestsPerSocket = 0
   server.maxConnections = settings.connectionsMax
   server.on('connection', (socket: Socket) => {
@@ -191,4 +197,34 @@ function refuse(socket: Socket, status: string, headers: Readonly<Record<string,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n`)
   socket.destroySoon()
+}
+
+/** Milliseconds between two searches for idle connections. */
+const SWEEP_MS = 50
+
+/**
+ * Stops a listener. It accepts no new connections. Open connections get answers until `quiet` settles, so that their
+ * callers learn of the stop; then idle ones are closed. The rest is cut after `drainMs`: `closeAll` closes every
+ * connection, also one that Node has detached from the HTTP server because its caller asked for a tunnel.
+ */
+async function drainServer(
+  server: HttpServer,
+  drainMs: number,
+  quiet: Promise<void>,
+  { closeIdle, closeAll }: Readonly<{ closeIdle(): void; closeAll(): void }>,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    // The close of the HTTP server would cut idle connections before their next request is answered.
+    NetServer.prototype.close.call(server, () => resolve())
+  })
+  const limit = setTimeout(closeAll, drainMs)
+  await Promise.race([quiet, closed])
+  closeIdle()
+  // A connection whose last answer began before the stop becomes idle when that answer is taken.
+  const sweep = setInterval(closeIdle, SWEEP_MS)
+  await closed
+  clearInterval(sweep)
+  clearTimeout(limit)
+  // All connections are closed; this stops the timeout checks of the HTTP server.
+  server.close()
 }

@@ -6,11 +6,11 @@ import type { ServedMirror } from '../../src/mirror/command/served-mirror.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { startMirrorNode } from '../mirror/mirror-stage.ts'
-import { BEHIND_WAITS_PER_CALLER } from '../../src/serve/following/following-limits.ts'
 import { postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { TEST_KEY } from '../story/signing.ts'
 import type { Cause } from './rule-test.ts'
 import { type Scrape, scrape } from './scrape.ts'
+import { BEHIND_WAITS_PER_CALLER } from '../../src/serve/following/head-waits.ts'
 
 const NEW_LOG = { origin: 'daybook.test/mirrored', chain: 'opaque', simulated: false } as const
 const WAIT_MS_MAX = 30_000

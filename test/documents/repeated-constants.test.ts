@@ -62,7 +62,7 @@ const SENTENCES: readonly (readonly [
   [
     'docs/threats.md',
     (value) => `${value === 16 ? 'sixteen' : '?'} requests wait`,
-    'src/serve/fairness/request-lanes.ts',
+    'src/serve/fairness/request-queues.ts',
     'WAITING_OF_CONNECTION_MAX',
   ],
 ]

@@ -1,5 +1,5 @@
+import { openRequestIds } from '../../src/serve/http/problem-document.ts'
 import assert from 'node:assert/strict'
-import { openRequestIds } from '../../src/serve/http/request-ids.ts'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, before, suite, test } from 'node:test'
 import type { CDPSession } from 'playwright-core'
-import type { Counter } from '../../src/serve/allowance/counters.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { countsUpTo, type LiveStage, openLiveStage, says, shows } from '../stage/live-stage.ts'
 import { ADDRESSES, firstOfEachPage } from './parity/web-addresses.ts'
+import type { Counter } from '../../src/serve/allowance/allowance.ts'
 
 /** Most milliseconds of main thread for a live update, at a quarter of the processor's speed. */
 const UPDATE_MS_MAX = 50

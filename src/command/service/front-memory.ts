@@ -1,5 +1,8 @@
-import { allocateAllowance, type AllowanceMemory } from '../../serve/allowance/allowance.ts'
-import type { AllowanceScope } from '../../serve/allowance/counters.ts'
+import {
+  allocateAllowance,
+  type AllowanceMemory,
+  type AllowanceScope,
+} from '../../serve/allowance/allowance.ts'
 import {
   allocateCallerSlots,
   type CallerSlotsMemory,
@@ -14,8 +17,9 @@ import {
 } from '../../serve/allowance/export-places.ts'
 import { allocateReport } from '../../serve/following/report-cell.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
-import { BEHIND_WAITS_PER_CALLER, BEHIND_WAITS_PER_NODE } from '../../serve/following/following-limits.ts'
 import { ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
+import { BEHIND_WAITS_PER_CALLER, BEHIND_WAITS_PER_NODE } from '../../serve/following/head-waits.ts'
+import type { Problem } from '../../protocol/problem.ts'
 
 /**
  * Memory shared by all serving threads: the head, the flags for a wrong log and a stop, the allowances, and the counts
@@ -115,5 +119,30 @@ export function allocateFront(
       { perCaller: CONNECTIONS_PER_CALLER, perNode: settings.connectionsMax },
       secret,
     ),
+  }
+}
+
+/** Seconds after which a caller may retry on a node that stops: by then it is back, or another node has taken over. */
+const STOPPING_RETRY_SECONDS = 5
+
+const LOG_IS_WRONG: Problem = {
+  code: 'not-ready',
+  detail: 'This node has found its copy of the log to be wrong, and shows nothing of it.',
+}
+
+const STOPPING: Problem = {
+  code: 'not-ready',
+  detail: 'This node is stopping. Ask again in a moment, on another connection.',
+  retryAfterSeconds: STOPPING_RETRY_SECONDS,
+}
+
+/** Opens the check why a thread may show nothing of the log now; undefined means that it may. */
+export function openUnready(memory: FrontMemory): () => Problem | undefined {
+  // Checked at each request, so the views are made once.
+  const wrong = new Int32Array(memory.wrong)
+  const stopping = new Int32Array(memory.stopping)
+  return () => {
+    if (Atomics.load(wrong, 0) === 1) return LOG_IS_WRONG
+    return Atomics.load(stopping, 0) === 1 ? STOPPING : undefined
   }
 }

@@ -5,10 +5,8 @@ import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { FactName } from '../log-lines/facts.ts'
 import { type LineChoice, type LineValues, openLines } from '../log-lines/log-lines.ts'
-import type { FrontSettings } from './front-settings.ts'
-import { openFront } from './front.ts'
+import { type FrontSettings, openFront, isReadable } from './front.ts'
 import type { FrontMemory } from './front-memory.ts'
-import { isReadable } from './store-readable.ts'
 
 /** Settings that the thread starts with. */
 export type FrontThreadSettings = Readonly<{

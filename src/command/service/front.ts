@@ -3,30 +3,49 @@ import { followHead, openHeadCell } from '../../log/head-cell.ts'
 import { openReader } from '../../log/open-reader.ts'
 import type { LogReader } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
-import { type Allowance, openAllowance } from '../../serve/allowance/allowance.ts'
-import { callerOf, peerOf } from '../../serve/allowance/caller.ts'
-import { type Network, parseNetworks } from '../../serve/allowance/caller-network.ts'
+import {
+  type Allowance,
+  type Counter,
+  type Counters,
+  openAllowance,
+} from '../../serve/allowance/allowance.ts'
+import { callerOf, type Network, parseNetworks, peerOf } from '../../serve/allowance/caller.ts'
 import { openCallerSlots } from '../../serve/allowance/caller-slots.ts'
 import { openExportPlaces } from '../../serve/allowance/export-places.ts'
-import { BEHIND_WAIT_MS_MAX } from '../../serve/following/following-limits.ts'
-import { type HeadWaits, openHeadWaits } from '../../serve/following/head-waits.ts'
+import { BEHIND_WAIT_MS_MAX, type HeadWaits, openHeadWaits } from '../../serve/following/head-waits.ts'
 import { type Exports, openExports } from '../../serve/export/exports.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
 import { VERSION } from '../terminal/version.ts'
-import type { Counter, Counters } from '../../serve/allowance/counters.ts'
 import { gauge, openMetrics } from '../../serve/metrics/metrics.ts'
-import { PROBLEM_BASE } from '../../serve/http/problem-document.ts'
-import { openRequestIds } from '../../serve/http/request-ids.ts'
+import { openRequestIds, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import { openRouter } from '../../serve/http/router.ts'
 import { answerLines, openMinuteReport, sayStreamEnd } from '../log-lines/node-lines.ts'
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, type ServerSettings, start } from '../../serve/server.ts'
 import { openStreams, type Streams } from '../../serve/stream/streams.ts'
-import { openAnswers, shownBy } from './front-answers.ts'
-import { type FrontMemory, isWrong } from './front-memory.ts'
-import { frontRoutesOf } from './front-routes.ts'
-import type { FrontSettings, FrontTools } from './front-settings.ts'
-import { openUnready } from './front-unready.ts'
+import { type FrontMemory, isWrong, openUnready } from './front-memory.ts'
+import { frontRoutesOf, openNodeWords, shownPresent, type ShownSettings } from './front-routes.ts'
 import { watchDelivery, watchExports, watchStreams } from './service-metrics.ts'
+import type { AnswerJob } from '../../serve/request/answer-job.ts'
+import type { AnswerElsewhere } from '../../serve/request/request-path.ts'
+import type { Reply } from '../../serve/http/route.ts'
+import {
+  type AnswerCache,
+  openAnswerCache,
+  openSharedAnswers,
+  type SharedAnswers,
+} from '../../serve/request/answer-cache.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { openPictures } from '../../serve/request/pictures.ts'
+import { openScripts } from '../../web/assets/assets.ts'
+import { DEFAULT_SITE, type Site } from '../../web/markup/site.ts'
+import { hostInUrl } from '../terminal/log-address.ts'
+import { ANSWER_THREADS, openAnswerThreads } from './answer-threads.ts'
+import { openPictureDrawing } from './picture-drawing.ts'
+import type { Timed } from '../../serve/fairness/fair-turns.ts'
+import type { LogLines } from '../log-lines/log-lines.ts'
+import type { Registry } from 'prom-client'
+import type { StreamLimits } from '../../serve/stream/limits.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 
 /** Public half of one thread: a reader, streams and a listener. It has no way to the writer. */
 export type Front = AsyncDisposable &
@@ -220,5 +239,120 @@ function openCounters(
   return {
     scopes: { api: counter(api), tiles: counter(tiles), pages: counter(pages) },
     keys: () => api.keys() + tiles.keys() + pages.keys(),
+  }
+}
+
+const STATUS_PATH = ENDPOINT_PATHS.status
+
+/** Opens the answers that answer threads make and all callers of this thread share. */
+function openAnswers(
+  settings: FrontSettings,
+  memory: FrontMemory,
+  reader: LogReader,
+  { context }: FrontTools,
+  stack: AsyncDisposableStack,
+): Pick<SharedAnswers, 'waiting'> &
+  Readonly<{
+    answer: AnswerElsewhere
+    cache: AnswerCache
+    /** Number of pictures that wait to be drawn. */
+    picturesWaiting(): number
+    scripts: ReturnType<typeof openScripts>
+    listens(port: number): void
+  }> {
+  const scripts = openScripts()
+  let { port } = settings
+  const threads = openAnswerThreads(
+    () => ({ data: settings.data, head: memory.head, ...shownBy(settings, memory, port) }),
+    { scripts },
+  )
+  stack.use(threads)
+  const make = async (job: AnswerJob): Promise<Timed<Reply>> => {
+    const { reply, head, tookMs } = await threads.make(job)
+    // If the answer saw a newer head, this thread's streams get it before the answer is sent.
+    if (head > reader.head().seq) reader.snapshot(() => undefined)
+    return { value: reply, tookMs }
+  }
+  const reports = openNodeWords(shownBy(settings, memory, port))
+  const cache = openAnswerCache((path) => {
+    const shown = shownPresent(reader, reports, context.now())
+    return path === STATUS_PATH ? `${shown} ${reports.version()}` : shown
+  })
+  const { monotonicMs } = context
+  const shared = openSharedAnswers({ cache, places: ANSWER_THREADS, make, monotonicMs })
+  const drawing = openPictureDrawing()
+  stack.use(drawing)
+  const pictures = openPictures({ draw: drawing.draw, monotonicMs })
+  return {
+    cache,
+    async answer(caller, job, gone) {
+      return pictures.finish(caller, job, await shared.answer(caller, job, gone), gone)
+    },
+    waiting: shared.waiting,
+    picturesWaiting: pictures.waiting,
+    scripts,
+    listens: (at) => {
+      port = at
+    },
+  }
+}
+
+/** Settings that answers show. The site's address is `publicUrl`, or else the address of the listener. */
+function shownBy(
+  { site, publicUrl, host, asksChain, mirrorOf, following: follows }: FrontSettings,
+  memory: Pick<FrontMemory, 'mirror' | 'following'>,
+  port: number,
+): ShownSettings {
+  const name = EVERY_ADDRESS.has(host) ? 'localhost' : host
+  const url = publicUrl ?? `http://${hostInUrl(name)}:${port}`
+  const mirror = mirrorOf === null ? null : memory.mirror
+  const following = follows && mirrorOf === null ? memory.following : null
+  return { site: { ...DEFAULT_SITE, ...site, url }, asksChain, mirror, following }
+}
+
+/** Hosts of a listener on every address of the machine. */
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/** Settings of a serving thread; they may be passed between threads. */
+export type FrontSettings = Readonly<{
+  data: string
+  host: string
+  port: number
+  /** Whether several threads listen on the same port. */
+  reusePort: boolean
+  /** CIDRs of the proxies whose X-Forwarded-For counts; empty for none. */
+  trustProxy: string
+  /** Whether the writer asks the blockchain about transactions. */
+  asksChain: boolean
+  /** Whether this node follows a log that others write too, so that it may be behind what its callers have seen. */
+  following: boolean
+  /** Public address of the service that this mirror follows; null on a node that is no mirror. */
+  mirrorOf: string | null
+  streamsMax: number
+  /** Limits of streams in place of those of `STREAM_LIMITS`. */
+  streamLimits?: Partial<StreamLimits>
+  /** Milliseconds over which streams end at a stop. */
+  drainMs: number
+  /** Connections that this thread accepts. */
+  connectionsMax: number
+  /** The operator's texts for the site; `DEFAULT_SITE` if absent. */
+  site?: Omit<Site, 'url'>
+  /** Public address of the site; the listener's address if absent. */
+  publicUrl?: string | null
+}>
+
+/** Tools of the thread that a front runs in. */
+export type FrontTools = Readonly<{
+  context: Pick<CommandContext, 'now' | 'monotonicMs' | 'random'>
+  lines: LogLines
+  registry: Registry
+}>
+
+/** Whether the store can be read: the newest event is read from it. */
+export function isReadable(reader: LogReader): boolean {
+  try {
+    return reader.snapshot(({ head, line }) => head.seq === 0 || line(head.seq) !== undefined)
+  } catch {
+    return false
   }
 }

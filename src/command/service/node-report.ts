@@ -15,12 +15,11 @@ import {
 import { LATE } from '../../publish/api/questions.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import { VERSION } from '../terminal/version.ts'
-import type { Front } from './front.ts'
+import { type Front, isReadable } from './front.ts'
 import { type FrontMemory, isStopping, isWrong } from './front-memory.ts'
 import type { ThreadMetrics } from './front-thread.ts'
 import type { FrontThreads } from './front-threads.ts'
 import { watchStore } from './store-metrics.ts'
-import { isReadable } from './store-readable.ts'
 
 /** The main thread's own reader, and the other serving threads. */
 export type Serving = Readonly<{ reader: LogReader; threads: FrontThreads }>

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { LATE, openQuestions } from '../../publish/api/questions.ts'
-import type { Timed } from '../../serve/fairness/fair-places.ts'
 import type { FromPictureThread, ToPictureThread } from './picture-thread.ts'
+import type { Timed } from '../../serve/fairness/fair-turns.ts'
 
 /** Milliseconds after which a drawing fails and its thread ends. */
 const DRAWING_MS_MAX = 10_000

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { parseNetworks } from '../../serve/allowance/caller-network.ts'
 import { WORD } from '../../protocol/rules.ts'
+import { parseNetworks } from '../../serve/allowance/caller.ts'
 
 /**
  * Option that can also be set as `DAYBOOK_…`. An empty value is refused: an empty path would mean the current folder, and

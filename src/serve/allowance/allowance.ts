@@ -1,6 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
-import { type Evicted, evictedBytes, evictedCount, keepEvicted, openEvicted } from './allowance-evicted.ts'
 import { locked } from './allowance-lock.ts'
 import {
   find,
@@ -15,18 +14,8 @@ import {
   tableBytes,
   touch,
 } from './allowance-table.ts'
-import {
-  agesMs,
-  clearWindow,
-  keep,
-  oldestAgeMs,
-  openWindows,
-  REQUEST_COUNT_MAX,
-  settle,
-  WINDOW_MS_MAX,
-  type Windows,
-  windowsBytes,
-} from './allowance-windows.ts'
+import type { Problem } from '../../protocol/problem.ts'
+import type { Route } from '../http/route.ts'
 
 /** Limit of requests in any window of `windowMs` milliseconds (whole seconds), under a name that clients see. */
 export type Policy = Readonly<{ name: string; requests: number; windowMs: number }>
@@ -215,4 +204,197 @@ function layout(
   const evicted = sharesUntil + 8 * (capacity + 1)
   const windows = evicted + evictedBytes(capacity)
   return { sharesUntil, evicted, windows, end: windows + windowsBytes(policy.requests, capacity) }
+}
+
+/**
+ * Moments of the accepted requests of each entry, as rings in shared memory. Two bytes each are enough, because
+ * requests older than the window are dropped whenever their entry is read.
+ */
+type Windows = Readonly<{
+  requests: number
+  windowMs: number
+  settledAt: Float64Array
+  starts: Uint16Array
+  counts: Uint16Array
+  moments: Uint16Array
+}>
+
+/** Longest window, in milliseconds: its ages fit the 16 bits of a moment. */
+const WINDOW_MS_MAX = 65_535
+
+/** Largest number of requests in a ring: it fits 16 bits. */
+const REQUEST_COUNT_MAX = 65_535
+
+/** Bytes of the rings of entries 1 to `capacity`. */
+function windowsBytes(requests: number, capacity: number): number {
+  return (capacity + 1) * (8 + 2 + 2 + 2 * requests)
+}
+
+/** Opens the rings at `offset` (a multiple of 8). Memory after them is not aligned. */
+function openWindows(
+  buffer: SharedArrayBuffer,
+  offset: number,
+  capacity: number,
+  limits: Readonly<{ requests: number; windowMs: number }>,
+): Windows {
+  const entries = capacity + 1
+  return {
+    requests: limits.requests,
+    windowMs: limits.windowMs,
+    settledAt: new Float64Array(buffer, offset, entries),
+    starts: new Uint16Array(buffer, offset + 8 * entries, entries),
+    counts: new Uint16Array(buffer, offset + 10 * entries, entries),
+    moments: new Uint16Array(buffer, offset + 12 * entries, entries * limits.requests),
+  }
+}
+
+/** Empties the ring of an entry for another address. */
+function clearWindow(windows: Windows, entry: number): void {
+  windows.counts[entry] = 0
+}
+
+/** Drops requests that have left the window by `nowMs`, which never decreases; returns the number that remain. */
+function settle(windows: Windows, entry: number, nowMs: number): number {
+  let count = windows.counts[entry] ?? 0
+  const sinceMs = nowMs - (windows.settledAt[entry] ?? 0)
+  let start = windows.starts[entry] ?? 0
+  // Oldest first: the first request that remains ends the search.
+  while (count > 0 && sinceMs + ageMs(windows, entry, start) >= windows.windowMs) {
+    start = (start + 1) % windows.requests
+    count -= 1
+  }
+  windows.starts[entry] = start
+  windows.counts[entry] = count
+  windows.settledAt[entry] = nowMs
+  return count
+}
+
+/** Adds a request at the moment of the last `settle`; the ring must not be full. */
+function keep(windows: Windows, entry: number): void {
+  const count = windows.counts[entry] ?? 0
+  const place = ((windows.starts[entry] ?? 0) + count) % windows.requests
+  windows.moments[entry * windows.requests + place] = (windows.settledAt[entry] ?? 0) % 65_536
+  windows.counts[entry] = count + 1
+}
+
+/** Ages of the requests in the window at the moment of the last `settle`, oldest first. */
+function agesMs(windows: Windows, entry: number): number[] {
+  const start = windows.starts[entry] ?? 0
+  return Array.from({ length: windows.counts[entry] ?? 0 }, (_, index) =>
+    ageMs(windows, entry, (start + index) % windows.requests),
+  )
+}
+
+/** Greatest of `agesMs`; 0 if there is none. */
+function oldestAgeMs(windows: Windows, entry: number): number {
+  return windows.counts[entry] === 0 ? 0 : ageMs(windows, entry, windows.starts[entry] ?? 0)
+}
+
+function ageMs(windows: Windows, entry: number, place: number): number {
+  const moment = windows.moments[entry * windows.requests + place] ?? 0
+  return ((windows.settledAt[entry] ?? 0) - moment) % 65_536
+}
+
+/** Allowances that a request may count against. */
+export type AllowanceScope = Exclude<Route['allowance'], 'none'>
+
+/** One allowance, on the clock of its thread. */
+export type Counter = Readonly<{
+  policy: Policy
+  /** Counts one request of a caller; or `units` more for an allowed one, as far as the allowance goes. */
+  decide(caller: string, units?: number): Decision
+}>
+
+export type Counters = Readonly<Record<AllowanceScope, Counter>>
+
+/** Allowance charged when no route matches: the one of tiles, of the API, or of pages. */
+export function scopeOfNothing(path: string, underApi: boolean): AllowanceScope {
+  if (!underApi) return 'pages'
+  return path.startsWith('/api/v1/log/tile/') ? 'tiles' : 'api'
+}
+
+/** Rows or buckets that a page reads for one unit of its caller's allowance. */
+const ROWS_PER_UNIT = 1_000
+
+/** Units that a page costs beyond its first one. */
+export function extraCost(rows: number | undefined): number {
+  return Math.floor((rows ?? 0) / ROWS_PER_UNIT)
+}
+
+/** Problem for a caller that has used up the allowance of this policy. */
+export function usedUp({ name, requests, windowMs }: Policy, { retryAfterSeconds }: Decision): Problem {
+  const live = name === 'pages' ? 'An open page updates itself.' : 'Live data comes by /api/v1/stream.'
+  const detail = `${requests} requests are allowed in any ${windowMs / SECOND_MS} seconds. ${live}`
+  return { code: 'rate-limited', detail, retryAfterSeconds }
+}
+
+/**
+ * Request counts of addresses that a full table has dropped, by bucket of addresses and slice of time. An address of the
+ * bucket is charged the bucket's count until the window has passed. So a dropped address never gets a new allowance.
+ * Other addresses of the bucket lose some of theirs, but only while the table overflows.
+ */
+type Evicted = Readonly<{
+  windowMs: number
+  sliceMs: number
+  slices: Uint32Array
+  counts: Uint32Array
+}>
+
+/** Slices of one window. More slices forget expired requests sooner, and take more memory. */
+const SLICES = 6
+
+/** Slices kept for each bucket. One window touches `SLICES` + 1 of them, so none is reused while it counts. */
+const KEPT = 8
+
+/** Size in bytes of the counts for a table of this capacity; a multiple of 8. */
+export function evictedBytes(capacity: number): number {
+  return bucketsOf(capacity) * KEPT * 8
+}
+
+export function openEvicted(
+  buffer: SharedArrayBuffer,
+  offset: number,
+  capacity: number,
+  windowMs: number,
+): Evicted {
+  const length = bucketsOf(capacity) * KEPT
+  return {
+    windowMs,
+    sliceMs: Math.ceil(windowMs / SLICES),
+    slices: new Uint32Array(buffer, offset, length),
+    counts: new Uint32Array(buffer, offset + 4 * length, length),
+  }
+}
+
+/** Counts one request of a dropped address, accepted at `acceptedMs`. */
+export function keepEvicted(evicted: Evicted, bucketHash: number, acceptedMs: number): void {
+  // Slices are numbered from 1, because 0 marks unused memory.
+  const slice = Math.floor(acceptedMs / evicted.sliceMs) + 1
+  const at = bucketStart(evicted, bucketHash) + (slice % KEPT)
+  if (evicted.slices[at] === slice) {
+    evicted.counts[at] = (evicted.counts[at] ?? 0) + 1
+  } else {
+    evicted.slices[at] = slice
+    evicted.counts[at] = 1
+  }
+}
+
+/** Upper bound on the requests of the bucket's dropped addresses in the window that ends at `nowMs`. */
+export function evictedCount(evicted: Evicted, bucketHash: number, nowMs: number): number {
+  const start = bucketStart(evicted, bucketHash)
+  let count = 0
+  for (let at = start; at < start + KEPT; at += 1) {
+    const slice = evicted.slices[at] ?? 0
+    // A slice counts until its last request has left the window.
+    if (slice > 0 && slice * evicted.sliceMs + evicted.windowMs > nowMs) count += evicted.counts[at] ?? 0
+  }
+  return count
+}
+
+function bucketStart(evicted: Evicted, bucketHash: number): number {
+  return (bucketHash & (evicted.slices.length / KEPT - 1)) * KEPT
+}
+
+function bucketsOf(capacity: number): number {
+  return 2 ** Math.ceil(Math.log2(capacity + 1))
 }

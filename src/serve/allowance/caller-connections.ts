@@ -3,8 +3,7 @@ import type { Socket } from 'node:net'
 import type { CallerSlots } from './caller-slots.ts'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import { commonHeaders } from '../http/headers.ts'
-import { formatProblem } from '../http/problem-document.ts'
-import type { RequestIds } from '../http/request-ids.ts'
+import { formatProblem, type RequestIds } from '../http/problem-document.ts'
 
 /** Counts the open connections of each address. */
 export type ConnectionCount = Readonly<{

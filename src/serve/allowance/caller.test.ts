@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { parseNetworks } from './caller-network.ts'
-import { callerKey, callerOf, UNKNOWN_CALLER } from './caller.ts'
+import { callerKey, callerOf, parseNetworks, UNKNOWN_CALLER } from './caller.ts'
 
 const PROXY = '10.1.2.3'
 

@@ -24,12 +24,17 @@ import type { Chain } from '../../protocol/tx.ts'
 import { indexRoute } from '../describe/api-index.ts'
 import { asyncapiReply } from '../describe/asyncapi.ts'
 import { openapiReply } from '../describe/openapi.ts'
-import { type EndpointAnswers, endpointRoutes } from '../http/endpoint-route.ts'
 import { JSON_TYPE } from '../http/headers.ts'
-import { noEvent } from '../http/no-event.ts'
-import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
+import {
+  type AnswerRoute,
+  type EndpointAnswers,
+  endpointRoutes,
+  problemReply,
+  type Reply,
+  type RouteRequest,
+} from '../http/route.ts'
 import type { ParsedQuery } from '../query/query.ts'
-import { openScheduleCalendar } from './calendar.ts'
+import { CALENDAR_TYPE, openScheduleCalendar } from './calendar.ts'
 import {
   changesContests,
   changesLoyalty,
@@ -41,13 +46,13 @@ import {
 } from './changing-events.ts'
 import {
   type AnswerSource,
+  endpointAnswer,
   formatJson,
   formatList,
-  endpointAnswer,
   type Freshness,
 } from './endpoint-answer.ts'
 import { eventsRoute } from './events-route.ts'
-import { CALENDAR_TYPE } from './icalendar.ts'
+import { noEvent } from '../http/problem-document.ts'
 
 /** Endpoints other than those of the stream and the archive. */
 type ApiEndpoint = Exclude<EndpointId, FileEndpoint | 'stream'>

@@ -32,7 +32,7 @@ function problemExplanations(): AnswerRoute {
         return problemReply({ code: 'not-found', detail: 'No problem has this code.' })
       }
       if (preferredType(ask.header('accept'), ['application/json', 'text/html']) === 'text/html') {
-        return { is: 'elsewhere', status: 303, location: `${ERRORS_PATH}#${code}` }
+        return { is: 'redirect', status: 303, location: `${ERRORS_PATH}#${code}` }
       }
       const headers = { Vary: 'Accept' }
       return { is: 'body', keep: 'revalidate', etag: 'of-content', type: JSON_TYPE, body, headers }

@@ -1,17 +1,23 @@
-import type { LogReader } from '../../log/store/reader.ts'
+import type { ArchiveIndex, ArchiveMonth } from '../../protocol/endpoints/file-endpoints.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import type { LogReader, MonthFile, MonthState } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
-import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
+import { ENDPOINT_PATHS, FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { BEFORE_FIRST } from '../../protocol/seq.ts'
-import { endpointPlace, type EndpointAnswers, endpointRoutes } from '../http/endpoint-route.ts'
 import type { PresentEtag } from '../http/etag.ts'
-import { problemReply, type Reply, type Route, type RouteRequest } from '../http/route.ts'
+import {
+  type EndpointAnswers,
+  endpointPlace,
+  endpointRoutes,
+  problemReply,
+  type Reply,
+  type Route,
+  type RouteRequest,
+} from '../http/route.ts'
 import { JSON_TYPE } from '../http/headers.ts'
-import { parseArchiveName } from './file-name.ts'
+import { formatFileName, monthNotFound, parseArchiveName, parseManifest } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
-import { archiveIndex, monthNotFound, sha256Sums } from './month-list.ts'
-import { revalidated } from './revalidated.ts'
-import { treeReplies } from './tree-routes.ts'
+import { revalidated, treeReplies } from './tree-routes.ts'
 
 /** Link to the description of every file and column. */
 const DESCRIBED_BY = `<${FRICTIONLESS_PATH}>; rel="describedby"; type="application/json"`
@@ -80,4 +86,40 @@ function manifestReply(log: LogReader, month: Month): Reply {
     return problemReply({ code: 'month-not-found', detail })
   }
   return { is: 'body', keep: 'immutable', etag: 'of-content', type: JSON_TYPE, body: manifest }
+}
+
+/** All months with their sizes and digests. The open month has null for both. */
+export function archiveIndex(months: readonly MonthState[]): ArchiveIndex {
+  return { months: months.map(archiveMonth) }
+}
+
+function archiveMonth({ month, manifest: json, events, firstSeq, lastSeq }: MonthState): ArchiveMonth {
+  const manifest = json === null ? null : parseManifest(json)
+  return {
+    month,
+    state: manifest === null ? 'open' : 'closed',
+    url: urlOf(month, 'events'),
+    detailsUrl: urlOf(month, 'details'),
+    bytes: manifest === null ? null : manifest.gzip.bytes,
+    events,
+    firstSeq,
+    lastSeq,
+    sha256: manifest === null ? null : manifest.gzip.sha256,
+    linesSha256: manifest === null ? null : manifest.lines.sha256,
+  }
+}
+
+/** Digests of all files of closed months in the format of `sha256sum -c`. */
+function sha256Sums(months: readonly MonthState[]): string {
+  return months
+    .filter((state) => state.manifest !== null)
+    .map(({ month, manifest: json }) => {
+      const { gzip, details } = parseManifest(json ?? '')
+      return `${gzip.sha256}  ${formatFileName(month, 'events')}\n${details.sha256}  ${formatFileName(month, 'details')}\n`
+    })
+    .join('')
+}
+
+function urlOf(month: string, file: MonthFile): string {
+  return `${ENDPOINT_PATHS.archive}/${formatFileName(month, file)}`
 }

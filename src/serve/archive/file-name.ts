@@ -1,5 +1,8 @@
-import type { MonthFile } from '../../log/store/reader.ts'
+import type { ArchiveManifest } from '../../protocol/endpoints/file-endpoints.ts'
+import type { MonthFile, MonthState } from '../../log/store/reader.ts'
 import { type Month, parseMonth } from '../../protocol/moment.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { problemReply, type Reply } from '../http/route.ts'
 
 /** Parsed name of a file below `/archive/`. */
 type ArchiveName =
@@ -36,4 +39,32 @@ export function fileMeant(name: string): string | undefined {
   return name.endsWith('.json')
     ? `${month}.json`
     : formatFileName(month, name.includes('.details') ? 'details' : 'events')
+}
+
+/** Parses a manifest of the store. */
+export function parseManifest(json: string): ArchiveManifest {
+  const manifest: ArchiveManifest = JSON.parse(json)
+  return manifest
+}
+
+/** Reply for a name below `/archive/` that is no file, with the file that it probably means if there is one. */
+export function monthNotFound(months: readonly MonthState[], name = ''): Reply {
+  const meant = fileMeant(name)
+  const isThere = months.some(({ month, manifest }) => {
+    const endings = manifest === null ? [] : [`${month}.json`]
+    return [formatFileName(month, 'events'), formatFileName(month, 'details'), ...endings].includes(
+      meant ?? '',
+    )
+  })
+  const question = isThere ? ` Did you mean ${meant}?` : ''
+  return problemReply({
+    code: 'month-not-found',
+    detail: `${rangeOf(months)} See ${ENDPOINT_PATHS.archive}.${question}`,
+  })
+}
+
+function rangeOf(months: readonly MonthState[]): string {
+  const [first, last] = [months[0]?.month, months.at(-1)?.month]
+  if (first === undefined) return 'The archive has no month yet.'
+  return first === last ? `The archive has ${first}.` : `The archive has ${first} to ${last}.`
 }

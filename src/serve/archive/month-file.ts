@@ -5,8 +5,7 @@ import { PRECONDITION_FAILED } from '../../protocol/problem.ts'
 import { allows, type PresentEtag } from '../http/etag.ts'
 import { problemReply, type Reply, type StreamAsk } from '../http/route.ts'
 import { allowsRange, parseByteRange } from './byte-range.ts'
-import { formatFileName } from './file-name.ts'
-import { monthNotFound, parseManifest } from './month-list.ts'
+import { formatFileName, monthNotFound, parseManifest } from './file-name.ts'
 
 const TYPE = 'application/gzip'
 /**

@@ -3,9 +3,9 @@ import type { JsonSchema } from '../../protocol/schema.ts'
 import { type DocumentTerms, licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
-import type { RouteReply } from '../http/endpoint-route.ts'
 import { schemaOf } from './openapi-parameters.ts'
 import { documentReply, referTo } from './json-document.ts'
+import type { RouteReply } from '../http/route.ts'
 
 const HTTP_BINDING = '0.3.0'
 

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../protocol/schema.ts'
-import type { RouteReply } from '../http/endpoint-route.ts'
 import { JSON_TYPE } from '../http/headers.ts'
+import type { RouteReply } from '../http/route.ts'
 
 /** Path of the schemas in the documents. */
 export const SCHEMAS_BASE = '#/components/schemas/'

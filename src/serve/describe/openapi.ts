@@ -3,13 +3,13 @@ import { type DocumentTerms, licenceOf, NOTICE, SUBJECT, TERMS } from './informa
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { problemsOf } from './endpoint-problems.ts'
-import { costOf, cachingOf } from './endpoint-terms.ts'
-import type { RouteReply } from '../http/endpoint-route.ts'
+import { cachingOf, costOf } from './endpoint-terms.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { HEADER_PARAMETERS, pathParameters, queryParameter } from './openapi-parameters.ts'
 import { HEADERS, responsesOf, SHARED_RESPONSES } from './openapi-responses.ts'
 import { documentReply } from './json-document.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
+import type { RouteReply } from '../http/route.ts'
 
 /** Reply of `/openapi.json`, made once. */
 export function openapiReply(terms: DocumentTerms): RouteReply {

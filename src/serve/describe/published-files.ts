@@ -1,10 +1,9 @@
+import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import type { MonthState } from '../../log/store/reader.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
-import { formatFileName } from '../archive/file-name.ts'
-import { parseManifest } from '../archive/month-list.ts'
+import { formatFileName, parseManifest } from '../archive/file-name.ts'
 import { type Column, DETAILS_COLUMNS, EVENT_COLUMNS, TABLE_COLUMNS } from './dataset-columns.ts'
 
 /** A file of the site for analysts: a file of the archive, or a CSV of the API. */

@@ -1,4 +1,209 @@
-import { openFairOrder } from './fair-order.ts'
+import TinyQueue from 'tinyqueue'
+
+/** Waiting work, ordered so that each caller gets an equal share of the time. */
+type FairOrder<Work> = Readonly<{
+  /** Queues work after the caller's earlier work. */
+  add(caller: string, work: Work): void
+  /**
+   * Takes the next work; undefined if none waits, or if all waiting callers have `atOnce` pieces of work in progress.
+   */
+  take(): Started<Work> | undefined
+  /** Number of pieces of work that wait. */
+  waiting(): number
+  /** Number of callers whose use of time is remembered. */
+  remembered(): number
+}>
+
+/** Work in progress. Its end must be reported with the milliseconds that it took. */
+type Started<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
+
+/** A caller, by the virtual times of start-time fair queueing. */
+type CallerQueue<Work> = {
+  caller: string
+  /** Virtual time at which the caller's work so far ends. */
+  finish: number
+  /** Clock time at which its last work ended. */
+  endedMs: number
+  /** Virtual time at which its next work begins; fixed while it is in the heap. */
+  start: number
+  /** Sequence number; the queue that entered the heap last has the highest one. */
+  queued: number
+  waiting: Work[]
+  out: number
+}
+
+/** Milliseconds of work that each caller is granted per second of clock time. */
+const GRANT_MS_PER_SECOND = 10
+/**
+ * Number of callers that are remembered before idle callers without a debt are forgotten. Few callers are idle and have
+ * a debt: the grant pays it in a hundred times the time that they used, so on average there are a hundred for each
+ * piece of work in progress.
+ */
+const QUEUES_MAX = 20_000
+
+/**
+ * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996). The work whose caller has used the least
+ * time comes first. An idle caller gains no credit, but its debt shrinks at the rate of the grant: otherwise one page
+ * could exclude it for seconds in a crowd of a hundred. Among callers with equal use the newest comes first, because
+ * the one that has waited longest is the most likely to have left. `atOnce` limits the work of one caller in progress;
+ * `nowMs` is a monotonic clock.
+ */
+export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
+  const queues = openQueues<Work>(nowMs)
+  const heap = new TinyQueue<CallerQueue<Work>>([], (a, b) => a.start - b.start || b.queued - a.queued)
+  let virtualNow = 0
+  let lastQueued = 0
+  let waiting = 0
+  let out = 0
+
+  function enqueue(queue: CallerQueue<Work>): void {
+    queue.start = startOf(queue, virtualNow, nowMs())
+    queue.queued = ++lastQueued
+    heap.push(queue)
+  }
+
+  function end(queue: CallerQueue<Work>, tookMs: number): void {
+    queue.finish += tookMs
+    queue.endedMs = nowMs()
+    // The caller's next work has waited for this one to end.
+    if (queue.out === atOnce && queue.waiting.length > 0) enqueue(queue)
+    queue.out -= 1
+    out -= 1
+    if (out > 0 || waiting > 0) return
+    queues.clear()
+    virtualNow = 0
+  }
+
+  return {
+    add(caller, work) {
+      const queue = queues.of(caller, virtualNow)
+      queue.waiting.push(work)
+      waiting += 1
+      if (queue.waiting.length === 1 && queue.out < atOnce) enqueue(queue)
+    },
+    take() {
+      const queue = heap.pop()
+      const work = queue?.waiting.shift()
+      if (queue === undefined || work === undefined) return undefined
+      virtualNow = Math.max(virtualNow, queue.start)
+      if (queue.out === 0) queue.finish = queue.start
+      queue.out += 1
+      out += 1
+      waiting -= 1
+      if (queue.waiting.length > 0 && queue.out < atOnce) enqueue(queue)
+      let over = false
+      return {
+        work,
+        ended(tookMs) {
+          if (over) return
+          over = true
+          end(queue, tookMs)
+        },
+      }
+    },
+    waiting: () => waiting,
+    remembered: queues.size,
+  }
+}
+
+type CallerQueues<Work> = Readonly<{
+  /** The queue of a caller; a new one begins at this virtual time. */
+  of(caller: string, virtualNow: number): CallerQueue<Work>
+  size(): number
+  clear(): void
+}>
+
+/** Opens the queues of callers. A queue is forgotten only if a new one would be the same. */
+function openQueues<Work>(nowMs: () => number): CallerQueues<Work> {
+  const queues = new Map<string, CallerQueue<Work>>()
+  let forgetAt = QUEUES_MAX
+
+  function forgetPaid(virtualNow: number): void {
+    const now = nowMs()
+    for (const [caller, queue] of queues)
+      if (isIdle(queue) && startOf(queue, virtualNow, now) === virtualNow) queues.delete(caller)
+    // Waiting callers cannot be forgotten, so the next search is when the rest has doubled.
+    forgetAt = Math.max(QUEUES_MAX, queues.size * 2)
+  }
+
+  return {
+    of(caller, virtualNow) {
+      const known = queues.get(caller)
+      if (known !== undefined) return known
+      if (queues.size >= forgetAt) forgetPaid(virtualNow)
+      const none = { waiting: [], out: 0, queued: 0, endedMs: nowMs() }
+      const queue: CallerQueue<Work> = { caller, finish: virtualNow, start: virtualNow, ...none }
+      queues.set(caller, queue)
+      return queue
+    },
+    size: () => queues.size,
+    clear() {
+      queues.clear()
+      forgetAt = QUEUES_MAX
+    },
+  }
+}
+
+/** Virtual time at which new work of an idle caller begins: later than now while it has a debt. */
+function startOf({ finish, endedMs }: CallerQueue<unknown>, virtualNow: number, now: number): number {
+  return Math.max(virtualNow, finish - ((now - endedMs) / 1_000) * GRANT_MS_PER_SECOND)
+}
+
+function isIdle({ out, waiting }: CallerQueue<unknown>): boolean {
+  return out === 0 && waiting.length === 0
+}
+
+/** A few places for work in other threads, in a fair order between callers. */
+type FairPlaces = Readonly<{
+  /** Runs the work when a place is free and it is the caller's turn; settles as the work does. */
+  run<T>(caller: string, work: () => Promise<Timed<T>>): Promise<T>
+  /** Number of pieces of work that wait for a place. */
+  waiting(): number
+}>
+
+/** Result of work, and the milliseconds of processor time that its caller is charged. */
+export type Timed<T> = Readonly<{ value: T; tookMs: number }>
+
+/**
+ * Opens the places. If there are several, one caller never takes the last one, so another caller never waits for that
+ * caller alone.
+ */
+export function openFairPlaces(places: number, monotonicMs: () => number): FairPlaces {
+  const order = openFairOrder<() => Promise<number>>(Math.max(1, places - 1), monotonicMs)
+  let free = places
+
+  function fill(): void {
+    while (free > 0) {
+      const started = order.take()
+      if (started === undefined) return
+      free -= 1
+      void started.work().then((tookMs) => {
+        free += 1
+        started.ended(tookMs)
+        fill()
+      })
+    }
+  }
+
+  return {
+    run(caller, work) {
+      return new Promise((resolve, reject) => {
+        order.add(caller, async () => {
+          try {
+            const { value, tookMs } = await work()
+            resolve(value)
+            return tookMs
+          } catch (error) {
+            reject(error)
+            return 0
+          }
+        })
+        fill()
+      })
+    },
+    waiting: order.waiting,
+  }
+}
 
 /** Turns on the serving loop: short synchronous work, in a fair order between callers. */
 type FairTurns = Readonly<{
@@ -23,11 +228,11 @@ export function openFairTurns(monotonicMs: () => number): FairTurns {
     // Work that arrives during this slice waits for its turn.
     sliceEnd = 0
     for (let now = until - SLICE_MS; now < until;) {
-      const taken = order.take()
-      if (taken === undefined) break
-      taken.work()
+      const started = order.take()
+      if (started === undefined) break
+      started.work()
       const ended = monotonicMs()
-      taken.ended(ended - now)
+      started.ended(ended - now)
       now = ended
     }
     sliceEnd = undefined

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { openRequestFeeds } from './request-feeds.ts'
-import { openRequestLanes } from './request-lanes.ts'
+import { openRequestQueues } from './request-queues.ts'
 
 /**
  * Server that answers each request with its path, and counts the requests of a connection that waited at the same time.
@@ -14,17 +14,17 @@ async function serve(tail = '') {
   let waitedMost = 0
   let entered = 0
   let answered = 0
-  const lanes = openRequestLanes((request, response) => response.end(`${request.url};${tail}`), {
+  const queues = openRequestQueues((request, response) => response.end(`${request.url};${tail}`), {
     onTaken: (socket) => feeds.resume(socket),
   })
   const server = createServer((request, response) => {
     entered += 1
     response.once('close', () => (answered += 1))
-    lanes.enter(request, response)
+    queues.enter(request, response)
     waitedMost = Math.max(waitedMost, entered - answered)
   })
   server.maxRequestsPerSocket = 0
-  const feeds = openRequestFeeds(server, lanes.isFull)
+  const feeds = openRequestFeeds(server, queues.isFull)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,7 +1,7 @@
 import type { Seq } from '../../protocol/seq.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BEHIND_WAIT_MS_MAX } from './following-limits.ts'
 import { openBarrierCell } from './barrier-cell.ts'
+import { BEHIND_WAIT_MS_MAX } from './head-waits.ts'
 
 /** Milliseconds between two questions to the engine, however many readers ask: each costs it a commit or a quorum. */
 const PACE_MS = 100

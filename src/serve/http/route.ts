@@ -4,6 +4,9 @@ import type { Parameter } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import type { Coding } from './coding.ts'
 import type { ParsedQuery } from '../query/query.ts'
+import { keysOf } from '../../protocol/brand.ts'
+import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
 
 /** Request that a route answers: its target, method, allowance and query have passed every check. */
 export type RouteRequest = Readonly<{
@@ -85,7 +88,7 @@ export type Reply =
   /** A status and headers without a body. */
   | Readonly<{ is: 'bare'; status: 204 | 417 | 431; headers: Readonly<Record<string, string>> }>
   /** A redirect: 308 to the permanent address, 303 to the address of the question in other words. */
-  | Readonly<{ is: 'elsewhere'; status: 303 | 308; location: string }>
+  | Readonly<{ is: 'redirect'; status: 303 | 308; location: string }>
   /** A file sent in chunks, never compressed; `bytes` is its length if known. */
   | (Kept &
       Readonly<{
@@ -99,7 +102,7 @@ export type Reply =
   | (Kept & Readonly<{ is: 'unchanged'; compress?: boolean; rows?: number }>)
   | Readonly<{ is: 'problem'; problem: Problem; headers?: Readonly<Record<string, string>> }>
   /** The route writes the response itself, now or later (streams). */
-  | Readonly<{ is: 'taken' }>
+  | Readonly<{ is: 'streamed' }>
 
 /** One address of the public listener. */
 export type Route = AnswerRoute | StreamRoute
@@ -150,4 +153,30 @@ type Place = Readonly<{
 /** A reply with a problem. */
 export function problemReply(problem: Problem, headers?: Readonly<Record<string, string>>): Reply {
   return headers === undefined ? { is: 'problem', problem } : { is: 'problem', problem, headers }
+}
+
+/** Makes the reply to a request that has passed every check. */
+export type RouteReply = AnswerRoute['handle']
+
+/** Answer of an endpoint: its reply, and if it has one the value of which a page is made. */
+export type EndpointAnswer = Pick<AnswerRoute, 'handle' | 'value'>
+
+/** The answers of some endpoints, one for each. One that has only a reply is that alone. */
+export type EndpointAnswers<Id extends EndpointId> = Readonly<Record<Id, EndpointAnswer | RouteReply>>
+
+/** Path, parameters and allowance of an endpoint's route, as its row says. */
+export function endpointPlace(id: EndpointId): Pick<Route, 'path' | 'parameters' | 'allowance'> {
+  const { path, parameters, allowance = 'api' } = endpointOf(id)
+  return { path, parameters, allowance }
+}
+
+/** The route of an endpoint that answers at once. */
+export function endpointRoute(id: EndpointId, answer: EndpointAnswer | RouteReply): AnswerRoute {
+  const made = typeof answer === 'function' ? { handle: answer } : answer
+  return { ...endpointPlace(id), brief: endpointOf(id).work === 'brief', ...made }
+}
+
+/** The routes of these answers. */
+export function endpointRoutes<Id extends EndpointId>(answers: EndpointAnswers<Id>): readonly AnswerRoute[] {
+  return keysOf(answers).map((id) => endpointRoute(id, answers[id]))
 }

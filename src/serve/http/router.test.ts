@@ -7,7 +7,7 @@ const route = (path: string): Route => ({
   path,
   parameters: [],
   allowance: 'api',
-  handle: () => ({ is: 'taken' }),
+  handle: () => ({ is: 'streamed' }),
 })
 
 suite('the router', () => {

@@ -149,7 +149,7 @@ suite('a shared answer', () => {
 
   test('is not cached when it is a refusal, a redirect, or varies by a further header', async () => {
     for (const reply of [
-      { is: 'elsewhere', status: 303, location: '/' },
+      { is: 'redirect', status: 303, location: '/' },
       { is: 'problem', problem: { code: 'not-found', detail: 'Nothing.' } },
       replyOf('no', { status: 404 }),
       replyOf('once', { keep: 'no-store' }),
@@ -180,7 +180,7 @@ suite('a shared answer', () => {
     void answers.answer('a', OTHER)
     const left = answers.answer('a', JOB, () => true)
     made[0]?.end.resolve(replyOf('one'))
-    assert.equal((await left).is, 'taken')
+    assert.equal((await left).is, 'streamed')
     assert.equal(made.length, 1)
   })
 

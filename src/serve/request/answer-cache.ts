@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { openFairPlaces, type Timed } from '../fairness/fair-places.ts'
 import { negotiate } from '../http/coding.ts'
 import type { Reply, Route } from '../http/route.ts'
-import type { RequestTally } from '../metrics/request-tally.ts'
 import type { AnswerJob, RequestJob } from './answer-job.ts'
 import type { WrittenAnswer } from './respond.ts'
+import type { RequestTally } from '../metrics/metrics.ts'
+import { openFairPlaces, type Timed } from '../fairness/fair-turns.ts'
 
 /** Bytes of the finished answers that a serving thread caches. */
 const ANSWERS_BYTES_MAX = 64 * 1024 * 1024
@@ -58,12 +58,13 @@ export function openAnswerCache(
   return {
     present,
     find: ({ path, target }, acceptEncoding) =>
-      fresh(`any ${target}`, path) ?? fresh(`${negotiate(acceptEncoding) ?? 'identity'} ${target}`, path),
+      fresh(target, path) ?? fresh(`${negotiate(acceptEncoding) ?? 'identity'} ${target}`, path),
     set({ target }, { body, coding, codable }, answer) {
       if (body.byteLength > Math.min(ANSWER_BYTES_MAX, bytesMax / 4)) return
       // A link to the next page repeats the target.
       const size = ENTRY_BYTES + 2 * target.length + body.byteLength
-      answers.set(`${codable ? (coding ?? 'identity') : 'any'} ${target}`, answer, { size })
+      // A body that is never coded has its target alone as key.
+      answers.set(codable ? `${coding ?? 'identity'} ${target}` : target, answer, { size })
     },
   }
 }
@@ -86,7 +87,7 @@ type SharedAnswersSettings = Readonly<{
 }>
 
 /** Reply for a caller that has left. */
-const NOBODY: Timed<Reply> = { value: { is: 'taken' }, tookMs: 0 }
+const NOBODY: Timed<Reply> = { value: { is: 'streamed' }, tookMs: 0 }
 
 /**
  * Opens the answers that concurrent callers share. A caller waits for an answer in progress in its own turn, so that no

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { RequestTally } from '../metrics/request-tally.ts'
+import type { RequestTally } from '../metrics/metrics.ts'
 
 /** Time limit in ms of an ordinary answer that its caller does not read. It is checked every second. */
 export const ANSWER_MS_MAX = 30_000

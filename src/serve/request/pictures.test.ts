@@ -79,7 +79,7 @@ suite('pictures', () => {
 
   test('other replies, and those that the caller has, are left as they are', async () => {
     const { pictures, drawn } = openStage()
-    const page: Reply = { is: 'elsewhere', status: 303, location: '/' }
+    const page: Reply = { is: 'redirect', status: 303, location: '/' }
     assert.equal(await pictures.finish('a', JOB, page), page)
     const held = replyOf('one')
     const question: RequestJob = { ...JOB, ifNoneMatch: etagOf('one') }
@@ -117,7 +117,7 @@ suite('pictures', () => {
     void ask('a', 'one')
     const left = ask('a', 'two', () => true)
     await end()
-    assert.equal((await left).is, 'taken')
+    assert.equal((await left).is, 'streamed')
     assert.deepEqual(drawn, ['one'])
   })
 

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { assert } from '../../protocol/brand.ts'
 import { names } from '../http/etag.ts'
 import { problemReply, type Reply } from '../http/route.ts'
-import { openFairPlaces, type Timed } from '../fairness/fair-places.ts'
 import type { AnswerJob } from './answer-job.ts'
+import { openFairPlaces, type Timed } from '../fairness/fair-turns.ts'
 
 /** Bytes of PNG pictures that a serving thread caches: about 400 of them. */
 const PICTURE_BYTES_MAX = 16 * 1024 * 1024
@@ -91,7 +91,7 @@ export function openPictures({
       const own = waitingOf.get(caller) ?? 0
       if (own >= CALLER_PICTURES_WAITING_MAX || turns.waiting() >= PICTURES_WAITING_MAX) return TOO_MANY
       const png = await wait(caller, () => (gone() ? Promise.resolve(NOBODY) : share(etag, body)))
-      return png === null ? { is: 'taken' } : drawnReply(reply, png, DRAWN_ROWS)
+      return png === null ? { is: 'streamed' } : drawnReply(reply, png, DRAWN_ROWS)
     },
     waiting: turns.waiting,
   }

@@ -1,17 +1,24 @@
 import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { type Decision, formatPolicy, formatRateLimit, type Policy } from '../allowance/allowance.ts'
-import { type Counters, scopeOfNothing, usedUp } from '../allowance/counters.ts'
+import {
+  type Counters,
+  type Decision,
+  formatPolicy,
+  formatRateLimit,
+  type Policy,
+  scopeOfNothing,
+  usedUp,
+} from '../allowance/allowance.ts'
 import { cursorAhead } from '../api/events-range.ts'
-import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX } from '../following/following-limits.ts'
-import type { Following } from '../following/head-waits.ts'
-import { EVENT_PATHS, neededSeq } from '../following/needed-seq.ts'
+import { BEHIND_RETRY_SECONDS, BEHIND_WAIT_MS_MAX, type Following } from '../following/head-waits.ts'
 import { ALLOWED_METHODS, type HeaderList, PREFLIGHT_HEADERS } from '../http/headers.ts'
 import { problemReply, type Reply } from '../http/route.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { NearPaths } from '../near/near-paths.ts'
 import type { RequestContext } from './request-context.ts'
 import { judgeForm, judgeTarget } from './request-form.ts'
+import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import type { Found } from '../http/router.ts'
+import type { NearPaths } from '../query/nearest.ts'
 
 /** A problem that the API answers as JSON, and everything else as a page. */
 export type CheckRefusal = Readonly<{ is: 'refused'; problem: Problem }>
@@ -162,4 +169,49 @@ function behind(head: Seq): Problem {
     members: { head },
     retryAfterSeconds: BEHIND_RETRY_SECONDS,
   }
+}
+
+const SEQ = /^[1-9]\d{0,15}(?=\.|$)/
+const CURSOR = /^[1-9]\d{0,15}$/
+
+/** Paths of the log's events, whose `after` is a seq: those of the API and of the pages. */
+const EVENT_PATHS: ReadonlySet<string> = new Set([
+  ENDPOINT_PATHS.events,
+  '/events',
+  '/events.json',
+  '/events.csv',
+  '/events.metadata.json',
+])
+
+/** Least head at which a request can be answered in full; undefined when the request names no seq. */
+function neededSeq({ route, segments }: Found, rawQuery: string): number | undefined {
+  const { seq, tile, level } = segments
+  if (seq !== undefined) return wholeSeq(SEQ.exec(seq)?.[0])
+  if (EVENT_PATHS.has(route.path)) {
+    const after = new URLSearchParams(rawQuery).get('after') ?? ''
+    return wholeSeq(CURSOR.exec(after)?.[0])
+  }
+  if (route.path === ENDPOINT_PATHS.logTile) return lastSeqUnder(Number(level), tile)
+  if (route.path === ENDPOINT_PATHS.logEntries) return lastSeqUnder(0, tile)
+  return undefined
+}
+
+/** Hashes of a full tile. */
+const TILE_WIDTH = 256
+/** Index of a tile in groups of three digits, and the width of a partial one. */
+const TILE = /^((?:x\d{3}\/){0,5}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
+
+/** Seq of the last event under a tile or an entry bundle; undefined for an address of none. */
+function lastSeqUnder(level: number, tile = ''): number | undefined {
+  const [, groups, partial] = TILE.exec(tile) ?? []
+  if (groups === undefined) return undefined
+  const index = Number(groups.replaceAll(/[x/]/g, ''))
+  const width = partial === undefined ? TILE_WIDTH : Number(partial)
+  const last = (index * TILE_WIDTH + width) * TILE_WIDTH ** level
+  return Number.isSafeInteger(last) ? last : undefined
+}
+
+function wholeSeq(text: string | undefined): number | undefined {
+  const seq = Number(text)
+  return Number.isSafeInteger(seq) ? seq : undefined
 }

@@ -1,3 +1,4 @@
+import type { RequestIds } from '../http/problem-document.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Decision } from '../allowance/allowance.ts'
@@ -9,11 +10,10 @@ import {
   licenceLink,
   sameOriginHeaders,
 } from '../http/headers.ts'
-import type { RequestIds } from '../http/request-ids.ts'
 import type { Found, Router } from '../http/router.ts'
-import type { RequestTally, Tallies } from '../metrics/request-tally.ts'
 import { hasBody, partsOf } from './request-form.ts'
 import type { ReplyTerms } from './respond.ts'
+import type { RequestTally, Tallies } from '../metrics/metrics.ts'
 
 /** A request on its way to its answer: it is parsed and routed here, and nowhere else. */
 export type RequestContext = Readonly<{

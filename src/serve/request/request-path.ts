@@ -5,38 +5,35 @@ import { assert } from '../../protocol/brand.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
 import { PRECONDITION_FAILED, type Problem, type ProblemCode } from '../../protocol/problem.ts'
 import { parseTraceparent } from '../../protocol/traceparent.ts'
-import type { Decision } from '../allowance/allowance.ts'
+import { type Counters, type Decision, extraCost } from '../allowance/allowance.ts'
 import { type ConnectionCount, openCallerConnections } from '../allowance/caller-connections.ts'
-import { type Counters, extraCost } from '../allowance/counters.ts'
-import { openFairTurns } from '../fairness/fair-turns.ts'
 import { openRequestFeeds, type RequestFeeds } from '../fairness/request-feeds.ts'
-import { openRequestLanes, type RequestLanes } from '../fairness/request-lanes.ts'
-import { CLOCK_TOLERANCE_MS } from '../following/following-limits.ts'
-import type { Following } from '../following/head-waits.ts'
+import { openRequestQueues, type RequestQueues } from '../fairness/request-queues.ts'
+import { CLOCK_TOLERANCE_MS, type Following } from '../following/head-waits.ts'
 import { prefersCsv } from '../http/accept.ts'
 import { allows, names } from '../http/etag.ts'
 import type { HeaderList } from '../http/headers.ts'
-import { httpStatusOf } from '../http/problem-document.ts'
-import type { RequestIds } from '../http/request-ids.ts'
+import { httpStatusOf, type RequestIds } from '../http/problem-document.ts'
 import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import type { Found, Router } from '../http/router.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { openNearPaths } from '../near/near-paths.ts'
 import { type ParsedQuery, parseQuery } from '../query/query.ts'
 import { type AnswerCache, isCacheable } from './answer-cache.ts'
 import { openAnswerDeadlines } from './answer-deadlines.ts'
 import type { AnswerJob } from './answer-job.ts'
 import {
   allowanceHeaders,
-  openChecks,
-  openSeqWait,
   type CheckRefusal,
   checkRefusal,
+  openChecks,
+  openSeqWait,
 } from './request-checks.ts'
 import { header, openContexts, type RequestContext } from './request-context.ts'
 import { partsOf, readPlainRequest } from './request-form.ts'
 import { etagOfReply, respond, sharedBodyOf, writeAnswer, type WrittenAnswer } from './respond.ts'
 import { openUnreadAnswers, UNREAD_BYTES_MAX } from './unread-answers.ts'
+import { openNearPaths } from '../query/nearest.ts'
+import { openFairTurns } from '../fairness/fair-turns.ts'
 
 /** Parts of a serving thread that its requests pass; nothing here is read from the environment. */
 export type RequestPathParts = Readonly<{
@@ -68,7 +65,7 @@ export type RequestPathParts = Readonly<{
 export type AnswerElsewhere = (caller: string, job: AnswerJob, gone: () => boolean) => Promise<Reply>
 
 /** The path of a thread's requests. */
-export type RequestPath = Pick<RequestLanes, 'answering' | 'end'> &
+export type RequestPath = Pick<RequestQueues, 'answering' | 'end'> &
   Pick<RequestFeeds, 'isPastTarget'> &
   Readonly<{ enter(request: IncomingMessage, response: ServerResponse): void }>
 
@@ -124,8 +121,8 @@ export function openRequestPath(
   parts: RequestPathParts,
 ): RequestPath {
   const { router, cache, counters, unready, now, monotonicMs, metrics, report } = parts
-  const lanes = openRequestLanes(begin, { onTaken: (socket: Socket) => feeds.resume(socket) })
-  const feeds = openRequestFeeds(server, lanes.isFull)
+  const queues = openRequestQueues(begin, { onTaken: (socket: Socket) => feeds.resume(socket) })
+  const feeds = openRequestFeeds(server, queues.isFull)
   const refuseOverLimit = openCallerConnections(server, connections, parts)
   const turns = openFairTurns(monotonicMs)
   const deadlines = openAnswerDeadlines(monotonicMs, () => report.cut('late'))
@@ -205,7 +202,7 @@ export function openRequestPath(
       }
       if (response.destroyed) return
       // The route writes the response itself, under limits of its own.
-      if (reply.is === 'taken') return deadlines.lift(response)
+      if (reply.is === 'streamed') return deadlines.lift(response)
       // A file too: it is sent for as long as its caller reads it.
       if (reply.is === 'file' && !terms.head) deadlines.lift(response)
       const ms = monotonicMs() - startedMs
@@ -340,11 +337,11 @@ export function openRequestPath(
 
   return {
     enter(request, response) {
-      if (!refuseOverLimit(request, response)) lanes.enter(request, response)
+      if (!refuseOverLimit(request, response)) queues.enter(request, response)
     },
     isPastTarget: feeds.isPastTarget,
-    answering: lanes.answering,
-    end: lanes.end,
+    answering: queues.answering,
+    end: queues.end,
   }
 }
 
@@ -357,7 +354,7 @@ function isAllowed({ request, terms }: RequestContext, reply: Reply): boolean {
 }
 
 /** HTTP status of a reply that `respond` writes. */
-function statusOf(reply: Exclude<Reply, { is: 'taken' }>): number {
+function statusOf(reply: Exclude<Reply, { is: 'streamed' }>): number {
   if (reply.is === 'problem') return httpStatusOf(reply.problem)
   if (reply.is === 'unchanged') return 304
   return reply.status ?? 200

@@ -1,9 +1,9 @@
+import { openRequestIds } from '../http/problem-document.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
-import { openRequestIds } from '../http/request-ids.ts'
 import { type ReplyTerms, respond } from './respond.ts'
 import type { Reply } from '../http/route.ts'
 

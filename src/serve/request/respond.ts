@@ -4,8 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { CODED_BYTES_MIN, type Coding, compress, compressHere, negotiate } from '../http/coding.ts'
 import { etagOf, names, weak } from '../http/etag.ts'
 import { CACHE_CONTROL, type HeaderList, headerList } from '../http/headers.ts'
-import { formatProblem, httpStatusOf } from '../http/problem-document.ts'
-import type { RequestIds } from '../http/request-ids.ts'
+import { formatProblem, httpStatusOf, type RequestIds } from '../http/problem-document.ts'
 import type { Reply } from '../http/route.ts'
 
 /** Parts of a request that decide how its reply is written. */
@@ -59,7 +58,7 @@ export function respond(
   terms: ReplyTerms,
   reply: Reply,
 ): Promise<void> | undefined {
-  if (reply.is !== 'taken') dropAllowance(response, terms)
+  if (reply.is !== 'streamed') dropAllowance(response, terms)
   switch (reply.is) {
     case 'body':
       return respondBody(response, terms, reply)
@@ -67,15 +66,15 @@ export function respond(
       return respondCoded(response, terms, reply)
     case 'file':
       return respondFile(response, terms, reply)
-    case 'elsewhere':
-      return respondElsewhere(response, terms, reply)
+    case 'redirect':
+      return respondRedirect(response, terms, reply)
     case 'unchanged':
       return respondUnchanged(response, terms, reply)
     case 'problem':
       return respondProblem(response, terms, reply)
     case 'bare':
       return respondBare(response, terms, reply)
-    case 'taken':
+    case 'streamed':
       return undefined
   }
 }
@@ -96,10 +95,10 @@ export function etagOfReply(reply: Reply, acceptEncoding: string | undefined): s
       return reply.etag
     case 'unchanged':
       return etagFor(reply.etag, reply.compress === false)
-    case 'elsewhere':
+    case 'redirect':
     case 'problem':
     case 'bare':
-    case 'taken':
+    case 'streamed':
       return null
   }
 }
@@ -174,12 +173,12 @@ export function writeAnswer(
   { status, etag, headers, unchanged, body, isPublic }: WrittenAnswer,
   { head, ifNoneMatch, allowance }: Pick<ReplyTerms, 'head' | 'ifNoneMatch' | 'allowance'>,
 ): void {
-  const withOwn = (list: string[]): string[] => (isPublic ? list : [...list, ...allowance])
+  const own = isPublic ? [] : allowance
   if (etag !== null && names(ifNoneMatch, etag)) {
-    response.writeHead(304, withOwn(unchanged)).end()
+    response.writeHead(304, own.length === 0 ? unchanged : [...unchanged, ...own]).end()
     return
   }
-  response.writeHead(status, withOwn(headers))
+  response.writeHead(status, own.length === 0 ? headers : [...headers, ...own])
   if (head) response.end()
   else response.end(body, BODY_ENCODING)
 }
@@ -221,7 +220,7 @@ async function respondFile(response: ServerResponse, terms: ReplyTerms, reply: O
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
 }
 
-function respondElsewhere(response: ServerResponse, terms: ReplyTerms, reply: Of<'elsewhere'>): undefined {
+function respondRedirect(response: ServerResponse, terms: ReplyTerms, reply: Of<'redirect'>): undefined {
   const keep = reply.status === 308 ? 'revalidate' : 'no-store'
   const further = { Location: reply.location, 'Cache-Control': CACHE_CONTROL[keep], 'Content-Length': '0' }
   response.writeHead(reply.status, headerList([...terms.common, ...terms.allowance], further))

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { readUnacknowledged } from './peer-progress.ts'
+import { readFile } from 'node:fs/promises'
+import ipaddr from 'ipaddr.js'
 
 /** A writer to a socket, changed in place. Times are in milliseconds of the monotonic clock. */
 export type WatchedWriter = {
@@ -37,4 +38,51 @@ export function openStallWatch<Writer extends WatchedWriter>(
       writer.unacknowledged = bytes
     }
   }
+}
+
+/**
+ * Bytes of each connection that its peer has not acknowledged yet, as the kernel of Linux lists them. Empty elsewhere.
+ * The kernel may buffer megabytes of an answer, so a slow reader takes bytes long before the next write is accepted.
+ */
+async function readUnacknowledged(sockets: readonly Socket[]): Promise<ReadonlyMap<Socket, number>> {
+  const ends = new Map(sockets.map((socket) => [endsOf(socket), socket]))
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable))
+  const found = new Map<Socket, number>()
+  for (const table of tables)
+    for (const { 1: both, 2: left = '' } of table.matchAll(ROW)) {
+      const socket = ends.get(both)
+      if (socket !== undefined) found.set(socket, Number.parseInt(left, 16))
+    }
+  return found
+}
+
+/** Both addresses of a connection, its state, and the bytes in its send queue: `: 0100007F:1F90 0100007F:D431 01 0001F3A0:`. */
+const ROW = /: ([0-9A-F]+:[0-9A-F]{4} [0-9A-F]+:[0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/g
+
+async function readTable(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** Both addresses of a connection as the table has them: `0100007F:1F90 0100007F:D431`. */
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string | undefined {
+  const [local, remote] = [endOf(localAddress, localPort), endOf(remoteAddress, remotePort)]
+  return local === undefined || remote === undefined ? undefined : `${local} ${remote}`
+}
+
+function endOf(address: string | undefined, port: number | undefined): string | undefined {
+  if (address === undefined || port === undefined || !ipaddr.isValid(address)) return undefined
+  const bytes = ipaddr.parse(address).toByteArray()
+  return `${hexOf(bytes)}:${port.toString(16).padStart(4, '0').toUpperCase()}`
+}
+
+/** The kernel prints an address as words of four bytes, the last byte of each word first. */
+function hexOf(bytes: readonly number[]): string {
+  const words = Array.from({ length: bytes.length / 4 }, (_, word) => bytes.slice(word * 4, word * 4 + 4))
+  return Buffer.from(words.flatMap((word) => word.toReversed()))
+    .toString('hex')
+    .toUpperCase()
 }

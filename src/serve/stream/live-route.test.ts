@@ -4,7 +4,7 @@ import { openApiStage } from '../../../test/stage/api-stage.ts'
 import { openClient } from '../../../test/stage/stream-client.ts'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
-import type { Counter } from '../allowance/counters.ts'
+import type { Counter } from '../allowance/allowance.ts'
 
 const LIVE = '/live'
 

@@ -1,19 +1,31 @@
 import type { LogReader } from '../../log/store/reader.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
-import type { Problem } from '../../protocol/problem.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { problemReply, type Reply, type StreamAsk, type StreamRoute } from '../http/route.ts'
-import { endpointPlace } from '../http/endpoint-route.ts'
-import type { CallerSlots } from '../allowance/caller-slots.ts'
-import { CLOCK_TOLERANCE_MS } from '../following/following-limits.ts'
-import type { HeadWaits, SeqPlace } from '../following/head-waits.ts'
-import { type AdmissionSettings, admit } from './stream-admission.ts'
+import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
+import { nextSeq, type Seq } from '../../protocol/seq.ts'
+import { endpointPlace, problemReply, type Reply, type StreamAsk, type StreamRoute } from '../http/route.ts'
+import type { CallerSlot, CallerSlots } from '../allowance/caller-slots.ts'
+import { CLOCK_TOLERANCE_MS, type HeadWaits, type SeqPlace } from '../following/head-waits.ts'
 import type { StreamFraming } from './stream-frame.ts'
-import { openHub } from './hub.ts'
 import { type StreamLimits, streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
-import type { Join, StreamCounts, StreamEnded } from './subscriber.ts'
+import {
+  disconnect,
+  isDue,
+  type Join,
+  openSubscriber,
+  type StreamContext,
+  type StreamCounts,
+  type StreamEnded,
+  type StreamLevels,
+  type Subscriber,
+  takeTurn,
+} from './subscriber.ts'
 import { parseSubscription, type Subscription } from './subscription.ts'
+import { openFanOuts } from './fan-outs.ts'
+import { openStallWatch } from '../request/stall-watch.ts'
+import { openTurns } from '../fairness/stream-turns.ts'
+import { startOf } from '../http/log-filter.ts'
+import { parseEventWire } from '../../protocol/event.ts'
 
 export type StreamSettings = Readonly<{
   reader: LogReader
@@ -70,7 +82,7 @@ export function openStreams(settings: StreamSettings): Streams {
     const waited = waitForCursor(ask, subscription.value.after, waits, limits)
     if (waited === undefined) return begin(ask, subscription.value, null)
     return waited.then((place) => {
-      if (ask.response.destroyed) return { is: 'taken' }
+      if (ask.response.destroyed) return { is: 'streamed' }
       return isStopping()
         ? problemReply(STOPPING)
         : begin(ask, subscription.value, place.is === 'nowhere' ? place.head : null)
@@ -91,9 +103,9 @@ export function openStreams(settings: StreamSettings): Streams {
     } else {
       const feed = pages.feed(filter, framing, details)
       const chunked = request.httpVersion !== '1.0'
-      join(hub, { response, socket: request.socket, chunked, feed, slot, after })
+      joinHub(hub, { response, socket: request.socket, chunked, feed, slot, after })
     }
-    return { is: 'taken' }
+    return { is: 'streamed' }
   }
 
   function drain(overMs = limits.drainMs): Promise<void> {
@@ -118,7 +130,7 @@ export function openStreams(settings: StreamSettings): Streams {
 }
 
 /** Opens a stream. Releases what it holds if that fails. */
-function join(hub: ReturnType<typeof openHub>, stream: Join): void {
+function joinHub(hub: ReturnType<typeof openHub>, stream: Join): void {
   try {
     hub.join(stream)
   } catch (error) {
@@ -160,5 +172,253 @@ function headersOf(framing: StreamFraming): Readonly<Record<string, string>> {
     'X-Accel-Buffering': 'no',
     Vary: 'Accept',
     Connection: 'close',
+  }
+}
+
+/** Start of an admitted stream: its exclusive cursor and the slot that it holds. */
+type Admitted = Readonly<{ after: Seq; slot: CallerSlot }>
+
+type AdmissionSettings = Readonly<{
+  reader: LogReader
+  slots: Pick<CallerSlots, 'take' | 'limits'>
+  limits: StreamLimits
+  /** Latest moment that a query may name. */
+  latest: () => Ms
+  /** Whether this node follows a log, so that a cursor may be ahead of its head. */
+  follows: boolean
+}>
+
+/**
+ * Makes the checks that come before the first byte. An admitted stream holds a slot, which must be released. A cursor
+ * ahead of the head is admitted on a node that follows a log, unless the whole log ends before it, at `end`.
+ */
+function admit(
+  settings: AdmissionSettings,
+  caller: string,
+  subscription: Subscription,
+  end: Seq | null,
+): Parsed<Admitted> {
+  const { reader, limits, latest, follows } = settings
+  const { after, from } = subscription
+  // Read from a snapshot: another thread may have streamed events that this thread's head has not reached.
+  const { head, start } = reader.snapshot((snapshot) => ({
+    head: snapshot.head.seq,
+    start: startOf({ from, after }, snapshot, latest()),
+  }))
+  if (after !== undefined && after > head && (end !== null || !follows))
+    return refused(streamCursorAhead(end ?? head, subscription))
+  if (!start.ok) return start
+  const isLive = after === undefined && from === undefined
+  const taken = settings.slots.take(caller)
+  if (taken.ok) return parsed({ after: isLive ? head : start.value, slot: taken.slot })
+  return refused(taken.full === 'caller' ? callerFull(settings.slots.limits.perCaller) : nodeFull(limits))
+}
+
+function callerFull(perCaller: number): Problem {
+  const detail = `This address has ${perCaller} open streams, its limit. Close one, or share one.`
+  return { code: 'too-many-streams', detail }
+}
+
+function nodeFull(limits: StreamLimits): Problem {
+  return {
+    code: 'stream-capacity',
+    detail: 'This node has reached its limit of streams. Try again later, or read /api/v1/events.',
+    retryAfterSeconds: limits.capacityRetrySeconds,
+  }
+}
+
+function streamCursorAhead(head: Seq, subscription: Subscription): Problem {
+  const message = `\`${subscription.cursorName}\` is ahead of the head of the log, which is ${head}.`
+  return {
+    code: 'cursor-ahead',
+    detail: message,
+    errors: [{ parameter: subscription.cursorName, message }],
+    members: { head },
+  }
+}
+
+/** Looks for bytes that a waiting client has taken, in the time after which it counts as stalled. */
+const LOOKS = 3
+
+type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
+  Readonly<{
+    /** Receives an error thrown by a read of the store. The stream that read is closed. */
+    report: (error: unknown) => void
+    /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest event sent. */
+    onDelivered: (ms: number) => void
+  }>
+
+type Hub = Readonly<{
+  /** Opens a stream on a response whose headers are written. From then on only the hub ends it. */
+  join(join: Join): void
+  counts(): Readonly<StreamCounts>
+  levels(): StreamLevels
+  /** Ends all streams, evenly spread over `overMs`. Settles when the last socket is closed. */
+  drain(overMs: number): Promise<void>
+  close(): void
+}>
+
+/** Opens the hub of this thread's streams, with two queues of turns and one timer for all streams. */
+function openHub(settings: HubSettings): Hub {
+  const { reader, limits, monotonicMs } = settings
+  const subscribers = new Set<Subscriber>()
+  const emptied = Promise.withResolvers<void>()
+  let endReason: 'lifetime' | 'drain' = 'lifetime'
+  let fannedOutTo = reader.head().seq
+  // A stream in history needs the newest head: it must not go live while an older event is unsent.
+  const headOf: StreamContext['head'] = ({ live }) => (live ? fannedOutTo : reader.head().seq)
+  const context: StreamContext = {
+    ...settings,
+    head: headOf,
+    counts: noCounts(),
+    endReason: () => endReason,
+    queue,
+    gone(subscriber) {
+      subscribers.delete(subscriber)
+      if (subscribers.size === 0 && endReason === 'drain') emptied.resolve()
+    },
+  }
+  const lag = openDeliveryLag(settings)
+  const turns = openTurns<Subscriber>({
+    monotonicMs,
+    sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
+    take: (subscriber, now) => takeTurnSafely(context, subscriber, now, settings.report),
+    liveEmptied: () => [lag, fanOuts].forEach((one) => one.ended()),
+  })
+  const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: queueDue })
+
+  function queue(subscriber: Subscriber): void {
+    if (subscriber.queued) return
+    subscriber.queued = true
+    turns.add(subscriber, subscriber.cursor.live ? 'live' : 'history')
+  }
+
+  /** Queues the streams that have something to do. Returns whether a live stream is queued. */
+  function queueDue(): boolean {
+    try {
+      fannedOutTo = reader.head().seq
+      const now = monotonicMs()
+      for (const subscriber of subscribers) if (isDue(subscriber, now, fannedOutTo, limits)) queue(subscriber)
+      lag.begun(fannedOutTo, turns.waiting('live') > 0)
+    } catch (error) {
+      settings.report(error)
+    }
+    return turns.waiting('live') > 0
+  }
+
+  const look = openLook(subscribers, settings)
+  const beat = setInterval(() => [fanOuts.run, look].forEach((each) => each()), limits.tickMs)
+  const stopHead = reader.onHead(fanOuts.wake)
+
+  return {
+    join: (join) => subscribers.add(openSubscriber(context, join)),
+    counts: () => ({ ...context.counts, closed: { ...context.counts.closed } }),
+    levels: () => levelsOf(subscribers, reader.head().seq),
+    drain(overMs) {
+      endReason = 'drain'
+      spreadEnds(subscribers, monotonicMs(), overMs)
+      fanOuts.run()
+      if (subscribers.size === 0) emptied.resolve()
+      return emptied.promise
+    },
+    close() {
+      clearInterval(beat)
+      stopHead()
+      fanOuts.close()
+      turns.close()
+    },
+  }
+}
+
+/** Opens the look for bytes that waiting clients have taken. */
+function openLook(
+  subscribers: Iterable<Subscriber>,
+  { limits, monotonicMs, report }: HubSettings,
+): () => void {
+  const watch = openStallWatch<Subscriber>(limits.stallMs / LOOKS, ({ socket }) => socket)
+  return () => void watch(subscribers, monotonicMs()).catch(report)
+}
+
+/** Gives a subscriber its turn. When a read of the store throws, only this stream ends. */
+function takeTurnSafely(
+  context: StreamContext,
+  subscriber: Subscriber,
+  now: number,
+  report: HubSettings['report'],
+): void {
+  subscriber.queued = false
+  try {
+    takeTurn(context, subscriber, now)
+  } catch (error) {
+    report(error)
+    disconnect(context, subscriber, 'error')
+  }
+}
+
+/** Spreads the ends of all streams over `overMs`, so that clients do not reconnect all at once. */
+function spreadEnds(subscribers: ReadonlySet<Subscriber>, now: number, overMs: number): void {
+  for (const [index, subscriber] of [...subscribers].entries()) {
+    if (!subscriber.ended)
+      subscriber.endsAt = Math.min(subscriber.endsAt, now + (overMs * index) / subscribers.size)
+  }
+}
+
+function levelsOf(subscribers: Iterable<Subscriber>, head: Seq): StreamLevels {
+  let behind = 0
+  let heldBytes = 0
+  for (const subscriber of subscribers) {
+    heldBytes += subscriber.socket.writableLength
+    if (!subscriber.ended && subscriber.cursor.seq < head) behind += 1
+  }
+  return { behind, heldBytes }
+}
+
+function noCounts(): StreamCounts {
+  return {
+    clients: 0,
+    opened: 0,
+    closed: { client: 0, lifetime: 0, slow: 0, drain: 0, error: 0, behind: 0 },
+    eventsSent: 0,
+    bytesSent: 0,
+  }
+}
+
+/** Measures how late the live streams of a thread get events. */
+type DeliveryLag = Readonly<{
+  /** Reports a fan-out of all events up to `head`, and whether a live stream takes part. */
+  begun(head: Seq, live: boolean): void
+  /** Reports that every live stream had its turn. */
+  ended(): void
+}>
+
+type DeliveryLagSettings = Readonly<{
+  reader: LogReader
+  now: () => Ms
+  /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest event sent. */
+  onDelivered: (ms: number) => void
+}>
+
+function openDeliveryLag({ reader, now, onDelivered }: DeliveryLagSettings): DeliveryLag {
+  let fannedOutTo = reader.head().seq
+  let oldestMs: number | null = null
+  return {
+    begun(head, live) {
+      if (live && head > fannedOutTo) oldestMs ??= momentOf(reader, nextSeq(fannedOutTo))
+      fannedOutTo = head
+    },
+    ended() {
+      if (oldestMs !== null) onDelivered(Math.max(0, now() - oldestMs))
+      oldestMs = null
+    },
+  }
+}
+
+function momentOf(reader: LogReader, seq: Seq): number | null {
+  try {
+    const line = reader.snapshot((snapshot) => snapshot.line(seq))
+    return line === undefined ? null : parseEventWire(Buffer.from(line).toString()).atMs
+  } catch {
+    // The streams read the same event next, and report the failure.
+    return null
   }
 }

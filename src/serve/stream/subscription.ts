@@ -3,9 +3,9 @@ import type { Ms } from '../../protocol/moment.ts'
 import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
 import { parseSeq, type Seq, seqOf } from '../../protocol/seq.ts'
 import { preferredType } from '../http/accept.ts'
-import { logFilter } from '../http/log-filter.ts'
 import type { RouteRequest } from '../http/route.ts'
 import type { StreamFraming } from './stream-frame.ts'
+import { logFilter } from '../http/log-filter.ts'
 
 /** A parsed request of a stream. */
 export type Subscription = Readonly<{

@@ -58,7 +58,7 @@ function redirectRoute(path: string, target: Target, refuse: Refuse): AnswerRout
     handle(ask) {
       // A redirect would repeat a wallet address in the path.
       if (!isRepeatable(ask.path)) return refuse(NOTHING_HERE, ask.path, '', ask.now)
-      return { is: 'elsewhere', status: 308, location: target(ask.segments) }
+      return { is: 'redirect', status: 308, location: target(ask.segments) }
     },
   }
 }
@@ -74,7 +74,7 @@ function contestRoute(refuse: Refuse): AnswerRoute {
       const [, id = '', form = ''] = /^([^.]*)(\.png)?$/.exec(ask.segments['id'] ?? '') ?? []
       // The redirect is permanent, so it covers contests that do not exist yet.
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, ask.path, '', ask.now)
-      return { is: 'elsewhere', status: 308, location: `/contests/${id}/ledger${form}` }
+      return { is: 'redirect', status: 308, location: `/contests/${id}/ledger${form}` }
     },
   }
 }
@@ -88,7 +88,7 @@ function contestDataRoute(refuse: Refuse): AnswerRoute {
     showsLog: true,
     handle({ segments: { id = '' }, path, now }) {
       if (parseContestId(id) === undefined) return refuse(NO_CONTEST, path, '', now)
-      return { is: 'elsewhere', status: 308, location: `/api/v1/contests/${id}` }
+      return { is: 'redirect', status: 308, location: `/api/v1/contests/${id}` }
     },
   }
 }

@@ -16,7 +16,7 @@ export function formRedirect(
   const canonical = canonicalQuery(rawQuery)
   if (canonical === rawQuery || !isRepeatable(`${path}?${rawQuery}`)) return undefined
   if (parameters !== undefined && !parseQuery(canonical, parameters).ok) return undefined
-  return { is: 'elsewhere', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
+  return { is: 'redirect', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
 }
 
 /** Parameters that other sites, mailers and advertisers add to the links that they send people along. */
@@ -76,7 +76,7 @@ export function trackingRedirect(path: string, rawQuery: string): Reply | undefi
   const kept = pairs.filter((pair) => !isTracking(pair))
   const location = kept.length === 0 ? path : `${path}?${kept.join('&')}`
   if (kept.length === pairs.length || !isRepeatable(location)) return undefined
-  return { is: 'elsewhere', status: 303, location }
+  return { is: 'redirect', status: 303, location }
 }
 
 function isTracking(pair: string): boolean {

@@ -2,12 +2,11 @@ import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { JSON_TYPE } from '../../serve/http/headers.ts'
 import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Keep, Reply } from '../../serve/http/route.ts'
-import { exportName } from '../../serve/http/export-name.ts'
 import { xmlOf } from '../markup/html.ts'
 import type { AnyPage, View } from './page.ts'
 import { previewSvg } from '../preview/link-preview.ts'
 import { PAGE_NOTICE } from '../markup/site.ts'
-import { CSV_TYPE, formatCsv } from '../../serve/http/csv.ts'
+import { CSV_TYPE, exportName, formatCsv } from '../../serve/http/csv.ts'
 
 /** Suffix of a page's path; empty for the page itself. */
 export type PageFormat = '' | '.json' | '.csv' | '.svg' | '.png' | '.metadata.json'

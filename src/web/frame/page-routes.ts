@@ -130,17 +130,17 @@ async function madeReply(
     page.endpoint === null
       ? null
       : `${fillPath(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
-  if (format === '.json' && api !== null) return { is: 'elsewhere', status: 308, location: api }
+  if (format === '.json' && api !== null) return { is: 'redirect', status: 308, location: api }
   // The CSV of a list is the API's, byte for byte. Exports answer that of the log, except a page of it.
   if (format === '.csv' && isCsvOfApi(page)) return described(await web.api.csv(page.endpoint, ask), ask)
   // A page needs JSON, so the API itself answers a request for CSV.
   if (api !== null && ask.query.word('format') === 'csv') {
-    return { is: 'elsewhere', status: 303, location: api }
+    return { is: 'redirect', status: 303, location: api }
   }
   // A page reads at most this many rows.
   if (format === '' && (ask.query.integer('limit') ?? 0) > PAGE_ROWS_MAX) {
     const location = `${ask.path}${ask.query.format({ limit: String(PAGE_ROWS_MAX) })}`
-    return { is: 'elsewhere', status: 303, location }
+    return { is: 'redirect', status: 303, location }
   }
   const asked = limitRows(page, web.api, ask, format)
   const answered = page.endpoint === null ? NO_ANSWER : await web.api.value(page.endpoint, asked)
@@ -162,7 +162,7 @@ async function madeReply(
     return { ...other, rows, keep }
   }
   const location = (await page.redirect?.(view)) ?? null
-  if (location !== null) return { is: 'elsewhere', status: 303, location }
+  if (location !== null) return { is: 'redirect', status: 303, location }
   const body = await documentOf(page, view, answer)
   // The page is never immutable, even if its answer is, because a new version may render it differently.
   const headers = pageHeaders(web.site, api)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { AllowanceScope } from '../../../src/serve/allowance/counters.ts'
 import type { RawAnswer } from './raw-answers.ts'
+import type { AllowanceScope } from '../../../src/serve/allowance/allowance.ts'
 
 /** Requests of a caller in any window, as the specification grants them. */
 const GRANTED: Readonly<Record<AllowanceScope, number>> = { api: 60, tiles: 600, pages: 600 }

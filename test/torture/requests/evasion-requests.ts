@@ -1,6 +1,6 @@
 import type { Random } from '../../../sim/random.ts'
-import type { AllowanceScope } from '../../../src/serve/allowance/counters.ts'
 import { TARGET_CHARS_MAX } from '../../../src/protocol/parameters.ts'
+import type { AllowanceScope } from '../../../src/serve/allowance/allowance.ts'
 
 /** A kind of request: what it counts against, and the statuses of its answer when the allowance is not used up. */
 export type EvasionKind = Readonly<{

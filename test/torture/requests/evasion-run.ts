@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Random } from '../../../sim/random.ts'
-import type { AllowanceScope } from '../../../src/serve/allowance/counters.ts'
 import { CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
 import { EXPORTS_PER_CALLER } from '../../../src/serve/allowance/export-places.ts'
 import { until } from '../../stage/stream-client.ts'
@@ -10,6 +9,7 @@ import { type EvasionAsk, type EvasionCounts, openEvasionGround } from './evasio
 import { type LastingAnswer, openLasting } from './evasion-link.ts'
 import { assertGranted, isUsedUp } from './evasion-model.ts'
 import { API_SHARE, drawExport, drawKind, drawStream, type EvasionKind, PROBE } from './evasion-requests.ts'
+import type { AllowanceScope } from '../../../src/serve/allowance/allowance.ts'
 
 const WINDOW_MS = 60_000
 /** A caller with connections only; no other part of the run opens any from there. */

@@ -11,15 +11,14 @@ import { formatAt, parseAt, parseMonth } from '../../../src/protocol/moment.ts'
 import { parseQueryTime } from '../../../src/protocol/query-time.ts'
 import { parseContestId, parseSeq, parseWhole } from '../../../src/protocol/seq.ts'
 import { parseTraceparent } from '../../../src/protocol/traceparent.ts'
-import { callerKey } from '../../../src/serve/allowance/caller.ts'
-import { parseNetworks } from '../../../src/serve/allowance/caller-network.ts'
+import { callerKey, parseNetworks } from '../../../src/serve/allowance/caller.ts'
 import { parseByteRange } from '../../../src/serve/archive/byte-range.ts'
 import { parseArchiveName } from '../../../src/serve/archive/file-name.ts'
 import { negotiate } from '../../../src/serve/http/coding.ts'
 import { names } from '../../../src/serve/http/etag.ts'
 import { parseQuery } from '../../../src/serve/query/query.ts'
 import { framingOf } from '../../../src/serve/stream/subscription.ts'
-import { parseBundlePath, parseTilePath, formatBundlePath, formatTilePath } from '../../../src/tlog/tile.ts'
+import { formatBundlePath, formatTilePath, parseBundlePath, parseTilePath } from '../../../src/tlog/tile.ts'
 import {
   ACCEPTED,
   type AttackedParser,

@@ -16,7 +16,7 @@ export function transactionRoute(web: Web): AnswerRoute {
         web.api.ask(endpoint, ask, asked),
       )
       if (found.ok && found.value.href !== null) {
-        return { is: 'elsewhere', status: 303, location: found.value.href }
+        return { is: 'redirect', status: 303, location: found.value.href }
       }
       const { site, identity, paths } = web
       const { path, now } = ask

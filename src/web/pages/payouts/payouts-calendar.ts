@@ -1,10 +1,9 @@
+import type { Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { setImmediate } from 'node:timers/promises'
 import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.ts'
 import { isolateDirection } from '../../../protocol/foreign-text.ts'
 import { type Ms, msOf } from '../../../protocol/moment.ts'
 import { type Parsed, parsed } from '../../../protocol/problem.ts'
-import type { Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
-import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from '../../../serve/api/icalendar.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
 import { calendarLinks } from '../../frame/page-links.ts'
@@ -13,6 +12,7 @@ import { kindName, waitsForDate } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
+import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from '../../../serve/api/calendar.ts'
 
 /** Maximum rows of unpaid prizes that a calendar reads. The calendar says if there are more. */
 export const CALENDAR_ROWS_MAX = 10_000

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import { openRequestLanes, REQUESTS_PER_CONNECTION_MAX } from './request-lanes.ts'
+import { openRequestQueues, REQUESTS_PER_CONNECTION_MAX } from './request-queues.ts'
 
 const requestOf = (headers = '', target = '/'): string =>
   `GET ${target} HTTP/1.1\r\nHost: daybook.test\r\n${headers}\r\n`
@@ -14,18 +14,18 @@ const TEN_SHORT_BYTES = 34 * 1024
 /** Server that gives each answer when the test says so. */
 async function serve(waitingBytesMax?: number) {
   const begun: ServerResponse[] = []
-  const lanes = openRequestLanes(
+  const queues = openRequestQueues(
     (_request, response) => begun.push(response),
     waitingBytesMax === undefined ? {} : { waitingBytesMax },
   )
-  const server = createServer((request, response) => lanes.enter(request, response))
+  const server = createServer((request, response) => queues.enter(request, response))
   server.maxRequestsPerSocket = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     begun,
-    end: lanes.end,
+    end: queues.end,
     /** Opens a connection and sends this text. */
     async send(text: string) {
       const socket = connect(port, '127.0.0.1')

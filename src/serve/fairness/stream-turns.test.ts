@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { until } from '../../../test/stage/stream-client.ts'
-import { openTurns } from './lane-turns.ts'
+import { openTurns } from './stream-turns.ts'
 
 suite('turns', () => {
   test('are given in order, one by one, and never within the call that adds one', async () => {
@@ -32,7 +32,7 @@ suite('turns', () => {
     assert.equal(taken.slice(0, 9).join(''), 'abcabcabc')
   })
 
-  test('give the event loop back after both slices, and neither lane starves the other', async () => {
+  test('give the event loop back after both slices, and neither queue starves the other', async () => {
     let now = 0
     let steps = 0
     const stepsPerHold: number[] = []

@@ -1,4 +1,50 @@
-import { nearest } from './nearest.ts'
+/** Longest text that is compared, in characters; a longer one is near to nothing. */
+const TEXT_CHARS_MAX = 40
+/** Changed characters that a text may have: one in a short text, two in a longer one. */
+const SHORT_CHARS = 4
+
+/**
+ * The name that a misspelt text most likely means: equal apart from case and punctuation, or one or two characters away.
+ * Undefined when none is near. It is always one of `names`, so an answer may show it.
+ */
+export function nearest(text: string, names: readonly string[]): string | undefined {
+  const wanted = folded(text)
+  if (text.length > TEXT_CHARS_MAX || wanted === '') return undefined
+  const limit = wanted.length <= SHORT_CHARS ? 1 : 2
+  let found: string | undefined
+  let least = limit + 1
+  for (const name of names) {
+    const distance = distanceBetween(wanted, folded(name))
+    if (distance < least && distance < wanted.length) {
+      least = distance
+      found = name
+    }
+  }
+  return found
+}
+
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
+
+/** Characters to add, drop, change or swap with their neighbour (optimal string alignment). */
+function distanceBetween(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
+  let before: readonly number[] = []
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : changed
+      next.push(Math.min(changed, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    before = row
+    row = next
+  }
+  return row[b.length] ?? Number.POSITIVE_INFINITY
+}
 
 /** Segments of a path that are compared; a longer path is near to nothing. */
 const SEGMENTS_MAX = 8

@@ -1,37 +1,37 @@
 /** Name of a queue: `live` for subscribers at the head, `history` for those that still read older events. */
-export type Lane = 'live' | 'history'
+type QueueName = 'live' | 'history'
 
 /** Two queues of subscribers' turns. Each runs in order, for a limited time in each event-loop iteration. */
 export type Turns<T> = Readonly<{
   /** Queues one turn, which never runs within this call. */
-  add(who: T, lane: Lane): void
-  /** Number of queued turns of a lane. */
-  waiting(lane: Lane): number
+  add(who: T, name: QueueName): void
+  /** Number of queued turns of a queue. */
+  waiting(name: QueueName): number
   /** Drops all queued turns. */
   close(): void
 }>
 
 /**
- * Opens the queues of turns. `take` does one short step and may add its subscriber again, at the end of its lane.
- * In each event-loop iteration the live lane runs for its slice of time, then the history lane for its own. So neither
- * lane starves the other or the rest of the node.
+ * Opens the queues of turns. `take` does one short step and may add its subscriber again, at the end of its queue.
+ * In each event-loop iteration the live queue runs for its slice of time, then the history queue for its own. So neither
+ * starves the other or the rest of the node.
  */
 export function openTurns<T>(
   settings: Readonly<{
     monotonicMs: () => number
-    sliceMs: Readonly<Record<Lane, number>>
+    sliceMs: Readonly<Record<QueueName, number>>
     take: (who: T, now: number) => void
-    /** Called when the live lane has become empty. */
+    /** Called when the live queue has become empty. */
     liveEmptied?: () => void
   }>,
 ): Turns<T> {
-  const lanes: Readonly<Record<Lane, Queue<T>>> = { live: openQueue(), history: openQueue() }
+  const queues: Readonly<Record<QueueName, Queue<T>>> = { live: openQueue(), history: openQueue() }
   let due: NodeJS.Immediate | null = null
 
-  function runLane(lane: Lane): void {
+  function runQueue(name: QueueName): void {
     let now = settings.monotonicMs()
-    const until = now + settings.sliceMs[lane]
-    for (let who = lanes[lane].shift(); who !== undefined; who = lanes[lane].shift()) {
+    const until = now + settings.sliceMs[name]
+    for (let who = queues[name].shift(); who !== undefined; who = queues[name].shift()) {
       settings.take(who, now)
       now = settings.monotonicMs()
       if (now >= until) return
@@ -39,9 +39,9 @@ export function openTurns<T>(
   }
 
   function runLive(): void {
-    if (lanes.live.size() === 0) return
-    runLane('live')
-    if (lanes.live.size() === 0) settings.liveEmptied?.()
+    if (queues.live.size() === 0) return
+    runQueue('live')
+    if (queues.live.size() === 0) settings.liveEmptied?.()
   }
 
   function run(): void {
@@ -49,27 +49,27 @@ export function openTurns<T>(
     due = null
     try {
       runLive()
-      runLane('history')
+      runQueue('history')
     } finally {
       schedule()
     }
   }
 
   function schedule(): void {
-    if (due === null && lanes.live.size() + lanes.history.size() > 0) due = setImmediate(run)
+    if (due === null && queues.live.size() + queues.history.size() > 0) due = setImmediate(run)
   }
 
   return {
-    add(who, lane) {
-      lanes[lane].push(who)
+    add(who, name) {
+      queues[name].push(who)
       schedule()
     },
-    waiting: (lane) => lanes[lane].size(),
+    waiting: (name) => queues[name].size(),
     close() {
       if (due !== null) clearImmediate(due)
       due = null
-      lanes.live.clear()
-      lanes.history.clear()
+      queues.live.clear()
+      queues.history.clear()
     },
   }
 }

@@ -15,7 +15,7 @@ const HEADER_BYTES = 128
 const BODY_BYTES = 64 * 1024
 
 /** Runs the requests of each connection one at a time. */
-export type RequestLanes = Readonly<{
+export type RequestQueues = Readonly<{
   /** Begins the request, now or when the answer before it on the same connection is taken. */
   enter(request: IncomingMessage, response: ServerResponse): void
   /** Whether to stop reading a connection: enough of its requests wait, or it runs no more. */
@@ -29,7 +29,7 @@ export type RequestLanes = Readonly<{
   end(socket: Socket): boolean
 }>
 
-type RequestLaneSettings = Readonly<{
+type RequestQueueSettings = Readonly<{
   waitingBytesMax: number
   /** Called when fewer requests of a connection wait. */
   onTaken(socket: Socket): void
@@ -38,7 +38,7 @@ type RequestLaneSettings = Readonly<{
 /** Waiting requests of one connection at which its bytes are no longer read. */
 const WAITING_OF_CONNECTION_MAX = 16
 
-type Lane = {
+type Queue = {
   present: ServerResponse | undefined
   waiting: { request: IncomingMessage; response: ServerResponse; bytes: number }[]
   entered: number
@@ -46,60 +46,60 @@ type Lane = {
 }
 
 /**
- * Opens the lanes of one thread. A pipelined request costs only memory before its turn: `begin` is called when the
+ * Opens the queues of one thread. A pipelined request costs only memory before its turn: `begin` is called when the
  * answer before it has been passed to the kernel completely. Requests after the last answer never run.
  */
-export function openRequestLanes(
+export function openRequestQueues(
   begin: (request: IncomingMessage, response: ServerResponse) => void,
-  { waitingBytesMax = WAITING_BYTES_MAX, onTaken = () => undefined }: Partial<RequestLaneSettings> = {},
-): RequestLanes {
-  const lanes = new WeakMap<Socket, Lane>()
+  { waitingBytesMax = WAITING_BYTES_MAX, onTaken = () => undefined }: Partial<RequestQueueSettings> = {},
+): RequestQueues {
+  const queues = new WeakMap<Socket, Queue>()
   let waitingBytes = 0
 
-  function run(lane: Lane, request: IncomingMessage, response: ServerResponse): void {
-    lane.present = response
-    response.once('close', () => leave(lane, request.socket))
+  function run(queue: Queue, request: IncomingMessage, response: ServerResponse): void {
+    queue.present = response
+    response.once('close', () => leave(queue, request.socket))
     begin(request, response)
   }
 
-  function leave(lane: Lane, socket: Socket): void {
-    lane.present = undefined
+  function leave(queue: Queue, socket: Socket): void {
+    queue.present = undefined
     if (socket.destroyed || !socket.writable) {
-      for (const { bytes } of lane.waiting) waitingBytes -= bytes
-      lane.waiting = []
+      for (const { bytes } of queue.waiting) waitingBytes -= bytes
+      queue.waiting = []
       return
     }
-    const next = lane.waiting.shift()
+    const next = queue.waiting.shift()
     if (next !== undefined) {
       waitingBytes -= next.bytes
-      run(lane, next.request, next.response)
+      run(queue, next.request, next.response)
     }
     onTaken(socket)
   }
 
   function end(socket: Socket): boolean {
-    const lane = lanes.get(socket)
-    const last = lane?.waiting.at(-1)?.response ?? lane?.present
-    if (lane === undefined || last === undefined) return false
+    const queue = queues.get(socket)
+    const last = queue?.waiting.at(-1)?.response ?? queue?.present
+    if (queue === undefined || last === undefined) return false
     // The parser reports broken syntax again with every further byte.
-    if (!lane.ended) closeAfter(last, socket)
-    lane.ended = true
+    if (!queue.ended) closeAfter(last, socket)
+    queue.ended = true
     return true
   }
 
   return {
     enter(request, response) {
       const { socket } = request
-      const lane = lanes.get(socket) ?? emptyLane()
-      lanes.set(socket, lane)
-      if (lane.ended) return
-      lane.entered += 1
-      if (lane.entered === REQUESTS_PER_CONNECTION_MAX) {
-        lane.ended = true
+      const queue = queues.get(socket) ?? emptyQueue()
+      queues.set(socket, queue)
+      if (queue.ended) return
+      queue.entered += 1
+      if (queue.entered === REQUESTS_PER_CONNECTION_MAX) {
+        queue.ended = true
         response.setHeader('Connection', 'close')
       }
-      if (lane.present === undefined) {
-        run(lane, request, response)
+      if (queue.present === undefined) {
+        run(queue, request, response)
         return
       }
       const bytes = bytesOf(request)
@@ -107,19 +107,19 @@ export function openRequestLanes(
         socket.destroy()
         return
       }
-      lane.waiting.push({ request, response, bytes })
+      queue.waiting.push({ request, response, bytes })
       waitingBytes += bytes
     },
     isFull(socket) {
-      const lane = lanes.get(socket)
-      return lane !== undefined && (lane.ended || lane.waiting.length >= WAITING_OF_CONNECTION_MAX)
+      const queue = queues.get(socket)
+      return queue !== undefined && (queue.ended || queue.waiting.length >= WAITING_OF_CONNECTION_MAX)
     },
-    answering: (socket) => lanes.get(socket)?.present,
+    answering: (socket) => queues.get(socket)?.present,
     end,
   }
 }
 
-function emptyLane(): Lane {
+function emptyQueue(): Queue {
   return { present: undefined, waiting: [], entered: 0, ended: false }
 }
 
