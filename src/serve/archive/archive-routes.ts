@@ -89,7 +89,7 @@ function manifestReply(log: LogReader, month: Month): Reply {
 }
 
 /** All months with their sizes and digests. The open month has null for both. */
-export function archiveIndex(months: readonly MonthState[]): ArchiveIndex {
+function archiveIndex(months: readonly MonthState[]): ArchiveIndex {
   return { months: months.map(archiveMonth) }
 }
 
