@@ -13,6 +13,10 @@ const asked = promisify(execFile)
 const OPTIONS = ['cluster', 'finality', 'mirror', 'outbox', 'witness']
 /** Table of the options, with a line and a name for each. */
 const TABLE = 'src/plugged-options.ts'
+/** Tests that read the whole repository: documents and lists that also tell of options. */
+const OF_REPOSITORY = /^test\/(?:documents|mutants)\/|-documented\.test\.ts$|\/campaigns\.test\.ts$/
+/** Longest run of the quick tests, on a busy machine. */
+const QUICK_TESTS = { timeout: 1_200_000 }
 const isCheckout = existsSync(join(ROOT, '.git'))
 
 /** Files of the options: their folders, and the tests and benches that import something of these. */
@@ -79,8 +83,14 @@ suite('the project', { skip: skipUnless(isCheckout, 'git') }, () => {
     })
   }
 
-  test('compiles without any option', async () => {
-    await inCopyWithout(OPTIONS, async (folder) => assert.equal(await compiled(folder), ''))
+  test('compiles without any option, and passes the quick tests of its core', QUICK_TESTS, async () => {
+    await inCopyWithout(OPTIONS, async (folder) => {
+      assert.equal(await compiled(folder), '')
+      for (const path of SOURCES.filter((source) => OF_REPOSITORY.test(source)))
+        rmSync(join(folder, path), { force: true })
+      const report = await failureOf(process.execPath, ['test/run-suites.ts', 'quick'], folder)
+      assert.equal(report.slice(report.indexOf('✖ failing tests:')), '')
+    })
   })
 
   test('has no option that this test does not delete', () => {

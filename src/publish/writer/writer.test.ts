@@ -136,6 +136,7 @@ suite('the writer', () => {
           const { code, detail } = (await refused.json()) as { code: string; detail: string }
           assert.deepEqual([refused.status, code], [503, 'store-unavailable'])
           assert.match(detail, /was replaced or removed while the service runs/)
+          await until('the writer has said so', () => Promise.resolve(replaced.length > 0))
           assert.deepEqual(replaced, [join(folder, name)])
           const ready = await fetch(`http://127.0.0.1:${writer.port}/readyz?for=publish`)
           assert.deepEqual(await ready.json(), {

@@ -10,7 +10,7 @@ import { run, start } from '../stage/command-stage.ts'
 const folder = mkdtempSync(join(tmpdir(), 'daybook-serve-'))
 after(() => rmSync(folder, { recursive: true }))
 
-suite('serve', () => {
+suite('serve with --finality', () => {
   test('makes no key, token or store when --finality is wrong', async () => {
     const parent = mkdtempSync(join(folder, 'serve-'))
     const data = join(parent, 'data')
