@@ -1,3 +1,9 @@
+/**
+ * The room `log` is the book itself: one store with the events, the rows that follow from them, the hash tree and its
+ * signatures, and the months of the archive. It may know `protocol` and `tlog`, and `project` to keep its totals in the same
+ * commit. Begin to read here, with the only writer. `open-reader.ts` is the reading half: a snapshot up to one head. The
+ * tables are in `store/store-schema.ts`, the rows of totals, contests and prizes in `books`, the tree in `tree`.
+ */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../project/fold/books.ts'
 import { apply, type Fold, openFold, settled, type Repository, undone } from '../project/fold/fold.ts'

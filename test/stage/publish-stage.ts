@@ -23,11 +23,11 @@ import type { LastWords } from '../../src/publish/api/held-api.ts'
 import { openHeadCell } from '../../src/log/head-cell.ts'
 
 export const PUBLISH_TOKEN = 'a-token-of-the-stage-that-is-long-enough-0123456789'
-/** Second token of the door. A door accepts two while they are being rotated. */
+/** Second token. Two are accepted while they are being rotated. */
 export const NEXT_TOKEN = 'the-next-token-of-the-stage-long-enough-0123456789'
 const START_MS = Date.UTC(2026, 9, 1)
 
-/** A response of the door. `json` is empty when the body is no JSON. */
+/** A response of the private publish API. `json` is empty when the body is no JSON. */
 type PublishResponse = Readonly<{ status: number; headers: Headers; text: string; json: Body }>
 type Body = Readonly<{
   drafts?: readonly Readonly<{ ref: string; status: string; seq: number }>[]
