@@ -1,3 +1,22 @@
+/**
+ * The room of the pages: the answers of the API, rendered for people as HTML, CSV, charts and link previews.
+ *
+ * It may know `serve`, `project` and `protocol`. A page has no other source than the routes of the API, so it cannot say
+ * what the API does not.
+ *
+ * Begin here: `openWeb` lists the routes. Then read `frame/page.ts`, which says what a page is, `frame/page-routes.ts`,
+ * which turns a request into its reply, and one page, such as `pages/archive/archive-page.ts`.
+ *
+ * - `frame`: the document around a page, its formats, its data drawer, error pages
+ * - `pages`: a file for each page, from its heading down; a larger page has a file for each of its parts
+ * - `markup`: HTML, amounts, moments, words of kinds and states, derived figures
+ * - `charts`: plots as SVG, on pages and as pictures
+ * - `preview`: pictures of link previews
+ * - `reference`: the reference of the API, as a page and as Markdown
+ * - `feeds`: the Atom feed, redirects, robots.txt, the sitemap
+ * - `islands`, `style`, `assets`: scripts and style sheet of the pages, and how they are bundled and served
+ */
+
 import type { Ms } from '../protocol/moment.ts'
 import { type Problem, PROBLEMS } from '../protocol/problem.ts'
 import { type AnswerRoute, problemReply, type Reply, type Route } from '../serve/http/route.ts'

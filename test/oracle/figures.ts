@@ -13,7 +13,7 @@ import {
 } from './book.ts'
 import { contestStatus } from './contests.ts'
 
-export type Question = (event: PublicEvent) => boolean
+type Question = (event: PublicEvent) => boolean
 
 const typed =
   (type: string): Question =>

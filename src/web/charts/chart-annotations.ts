@@ -45,7 +45,7 @@ export function annotationWords(lines: Lines, scale: Scale, share: Share): reado
   const placed = (only: 'wide' | 'narrow'): readonly (ChartWords | null)[] => {
     const placing = openPlacing(only, height, topBetween(drawn))
     for (const words of axisWords(scale.marks, { size, base: zero ? scale.zero : null, only }))
-      placing.take(words)
+      placing.reserve(words)
     const first = annotations.map((one) => (one.at === 'last' ? null : main(one, drawn, placing, only)))
     if (only === 'narrow') return first
     const last = annotations.map((one) => (one.at === 'last' ? lastOf(one, drawn, placing) : null))

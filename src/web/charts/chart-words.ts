@@ -76,18 +76,18 @@ function areApart(one: Box, other: Box): boolean {
  */
 export function openPlacing(only: Width, height: number, topBetween: TopBetween) {
   const width = PLOT_WIDTHS[only]
-  const taken: Box[] = []
+  const reserved: Box[] = []
   const fits = (box: Box): boolean =>
     box.left >= 0 &&
     box.right <= width &&
     box.top >= 0 &&
     box.bottom <= height &&
-    taken.every((other) => areApart(box, other))
+    reserved.every((other) => areApart(box, other))
   const isClear = (box: Box): boolean => box.bottom <= topBetween(box.left / width, box.right / width) + 1
   return {
     /** Reserves the place of words that are there already. */
-    take(words: Candidate): void {
-      taken.push(boxOf(words, width))
+    reserve(words: Candidate): void {
+      reserved.push(boxOf(words, width))
     },
     /** Places words at the first candidate that covers no mark; `must` allows one that does. Null if none fits. */
     place(candidates: readonly Candidate[], must: boolean): ChartWords | null {
@@ -96,7 +96,7 @@ export function openPlacing(only: Width, height: number, topBetween: TopBetween)
         .filter(({ box }) => fits(box))
       const found = fitting.find(({ box }) => isClear(box)) ?? (must ? fitting[0] : undefined)
       if (found === undefined) return null
-      taken.push(found.box)
+      reserved.push(found.box)
       return { ...found.one, only }
     },
     /** Base line just above the marks under words at a place. */

@@ -19,84 +19,6 @@ export function formRedirect(
   return { is: 'redirect', status: 303, location: `${path}${canonical === '' ? '' : `?${canonical}`}` }
 }
 
-/** Parameters that other sites, mailers and advertisers add to the links that they send people along. */
-const TRACKING: ReadonlySet<string> = new Set([
-  '__hsfp',
-  '__hssc',
-  '__hstc',
-  '__s',
-  '_ga',
-  '_gl',
-  '_hsenc',
-  '_hsmi',
-  '_openstat',
-  'dclid',
-  'epik',
-  'fbclid',
-  'gad_campaignid',
-  'gad_source',
-  'gbraid',
-  'gclid',
-  'gclsrc',
-  'hsCtaTracking',
-  'igsh',
-  'igshid',
-  'irclickid',
-  'li_fat_id',
-  'mc_cid',
-  'mc_eid',
-  'mibextid',
-  'mkt_tok',
-  'ml_subscriber',
-  'ml_subscriber_hash',
-  'msclkid',
-  'oly_anon_id',
-  'oly_enc_id',
-  'rdt_cid',
-  'ref_src',
-  'ref_url',
-  'ScCid',
-  'srsltid',
-  'ttclid',
-  'twclid',
-  'vero_id',
-  'wbraid',
-  'wickedid',
-  'yclid',
-  'ysclid',
-])
-const CAMPAIGN = /^utm_\w+$/
-
-/**
- * Redirect of a refused address past its tracking parameters, so that a shared link leads to its page. All others stay as
- * they are. Undefined when there are none, or when the rest may hold a wallet address, which no answer repeats.
- */
-export function trackingRedirect(path: string, rawQuery: string): Reply | undefined {
-  const pairs = rawQuery.split('&')
-  const kept = pairs.filter((pair) => !isTracking(pair))
-  const location = kept.length === 0 ? path : `${path}?${kept.join('&')}`
-  if (kept.length === pairs.length || !isRepeatable(location)) return undefined
-  return { is: 'redirect', status: 303, location }
-}
-
-function isTracking(pair: string): boolean {
-  const [name = ''] = pair.split('=', 1)
-  return TRACKING.has(name) || CAMPAIGN.test(name)
-}
-
-/** Value of a `datetime-local` field, percent-encoded or not. */
-const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?:(?::|%3A)\d{2}(?:\.\d{1,3})?)?$/i
-
-/** Names of the parameters that take a list. A form has a checkbox for each value. */
-const LISTS: ReadonlySet<string> = new Set(
-  ENDPOINTS.flatMap(({ parameters }) => parameters.filter(({ form }) => isList(form))).map(
-    ({ name }) => name,
-  ),
-)
-
-/** Value of a blank field: nothing, or blanks in the encoding of a form or a link. */
-const BLANK = /^(?:\+|%20)*$/
-
 /**
  * Query of a form in the API's syntax: without blank fields, with `datetime-local` values as UTC, and with checkboxes of
  * one list joined by commas. Returns any other query unchanged.
@@ -115,4 +37,45 @@ export function canonicalQuery(raw: string): string {
     else earlier.value += `,${utc}`
   }
   return pairs.map(({ name, value }) => `${name}=${value}`).join('&')
+}
+
+/** Value of a `datetime-local` field, percent-encoded or not. */
+const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?:(?::|%3A)\d{2}(?:\.\d{1,3})?)?$/i
+
+/** Names of the parameters that take a list. A form has a checkbox for each value. */
+const LISTS: ReadonlySet<string> = new Set(
+  ENDPOINTS.flatMap(({ parameters }) => parameters.filter(({ form }) => isList(form))).map(
+    ({ name }) => name,
+  ),
+)
+
+/** Value of a blank field: nothing, or blanks in the encoding of a form or a link. */
+const BLANK = /^(?:\+|%20)*$/
+
+/** Parameters that other sites, mailers and advertisers add to the links that they send people along. */
+const TRACKING: ReadonlySet<string> = new Set(
+  `
+  __hsfp __hssc __hstc __s _ga _gl _hsenc _hsmi _openstat dclid epik fbclid gad_campaignid
+  gad_source gbraid gclid gclsrc hsCtaTracking igsh igshid irclickid li_fat_id mc_cid mc_eid
+  mibextid mkt_tok ml_subscriber ml_subscriber_hash msclkid oly_anon_id oly_enc_id rdt_cid
+  ref_src ref_url ScCid srsltid ttclid twclid vero_id wbraid wickedid yclid ysclid
+  `.match(/\S+/g),
+)
+const CAMPAIGN = /^utm_\w+$/
+
+/**
+ * Redirect of a refused address past its tracking parameters, so that a shared link leads to its page. All others stay as
+ * they are. Undefined when there are none, or when the rest may hold a wallet address, which no answer repeats.
+ */
+export function trackingRedirect(path: string, rawQuery: string): Reply | undefined {
+  const pairs = rawQuery.split('&')
+  const kept = pairs.filter((pair) => !isTracking(pair))
+  const location = kept.length === 0 ? path : `${path}?${kept.join('&')}`
+  if (kept.length === pairs.length || !isRepeatable(location)) return undefined
+  return { is: 'redirect', status: 303, location }
+}
+
+function isTracking(pair: string): boolean {
+  const [name = ''] = pair.split('=', 1)
+  return TRACKING.has(name) || CAMPAIGN.test(name)
 }

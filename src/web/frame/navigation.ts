@@ -2,17 +2,17 @@ import { type Html, html } from '../markup/html.ts'
 
 type Link = readonly [path: string, label: string]
 
-/** A question that readers have: its entry in the navigation, and the pages that answer it. */
-type Question = Readonly<{
+/** A section of the site: its entry in the navigation, and its pages. */
+type Section = Readonly<{
   to: string
   label: string
-  /** Pages of the question, shown below the masthead. */
+  /** Pages of the section, shown below the masthead. */
   pages?: readonly Link[]
   /** Other pages for which the entry is the current one. */
   also?: readonly string[]
 }>
 
-const QUESTIONS: readonly Question[] = [
+const SECTIONS: readonly Section[] = [
   { to: '/', label: 'Today', also: ['/summary'] },
   { to: '/contests', label: 'Contests', also: ['/schedule'] },
   { to: '/payouts', label: 'Unpaid' },
@@ -60,13 +60,12 @@ export const SEARCH_FORM: Html = html`<form class="find" role="search" action="/
   <button>Find</button>
 </form>`
 
-/** The pages by question, and "More". Links whose pages are absent are left out. */
+/** The sections, and "More". Links whose pages are absent are left out. */
 export function navigation({ path, paths }: Shown): Html {
   const more = MORE.filter(([to]) => paths.has(to))
   return html`<nav class="pages" aria-label="Pages">
-    ${QUESTIONS.filter(({ to }) => paths.has(to)).map(
-      (question) =>
-        html`<a href="${question.to}" ${isOf(question, path) ? CURRENT : null}>${question.label}</a>`,
+    ${SECTIONS.filter(({ to }) => paths.has(to)).map(
+      (section) => html`<a href="${section.to}" ${isOf(section, path) ? CURRENT : null}>${section.label}</a>`,
     )}
     ${
       more.length === 0
@@ -82,19 +81,19 @@ export function navigation({ path, paths }: Shown): Html {
   </nav>`
 }
 
-/** The pages of the current question; null when it has one page only. */
+/** Pages of the current section; null when it has one page only. */
 export function subNavigation({ path, paths }: Shown): Html | null {
-  const question = QUESTIONS.find((one) => isOf(one, path))
-  const pages = (question?.pages ?? []).filter(([to]) => paths.has(to))
+  const section = SECTIONS.find((one) => isOf(one, path))
+  const pages = (section?.pages ?? []).filter(([to]) => paths.has(to))
   if (pages.length < 2) return null
-  return html`<nav class="sub" aria-label="Pages of ${question?.label ?? ''}">
+  return html`<nav class="sub" aria-label="Pages of ${section?.label ?? ''}">
     ${pages.map(([to, label]) => html`<a href="${to}" ${isWithin(path, to) ? CURRENT : null}>${label}</a>`)}
   </nav>`
 }
 
 const CURRENT = html` aria-current="page"`
 
-function isOf({ to, pages = [], also = [] }: Question, path: string): boolean {
+function isOf({ to, pages = [], also = [] }: Section, path: string): boolean {
   return [to, ...pages.map(([page]) => page), ...also].some((one) => isWithin(path, one))
 }
 

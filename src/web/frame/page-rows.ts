@@ -15,7 +15,7 @@ export function limitRows(page: AnyPage, api: Api, ask: RouteRequest, format: Pa
   if (page.endpoint === null || rows === undefined || (limit !== undefined && limit <= rows)) return ask
   const text = ask.query.format({ limit: String(rows) }).slice(1)
   const query = parseQuery(text, api.route(page.endpoint).parameters)
-  assert(query.ok, 'a question with another limit is one that is answered')
+  assert(query.ok, 'a query with another limit is valid')
   return { ...ask, query: query.value }
 }
 

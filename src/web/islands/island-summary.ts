@@ -14,7 +14,7 @@ function startSlider(form: HTMLFormElement): void {
     slider.max = String(Math.max(Number(slider.max), Number(min) + hours * Number(step)))
   }
   const preview = form.querySelector('p')
-  const { from, told, days = '[]' } = preview?.dataset ?? {}
+  const { from, caption, days = '[]' } = preview?.dataset ?? {}
   const lines: readonly (readonly [name: string, figures: readonly string[]])[] = JSON.parse(days)
   /** Whether the slider is at the present, the last step of a page of the present. */
   const isNow = (): boolean => form.dataset['slider'] !== 'past' && slider.value === slider.max
@@ -36,7 +36,7 @@ function startSlider(form: HTMLFormElement): void {
     const known = lines.flatMap(([name, { [day]: figure }]) =>
       figure === undefined ? [] : `${name} ${figure}`,
     )
-    if (preview !== null) preview.textContent = known.length > 0 ? `${told} ${known.join(' · ')}` : ''
+    if (preview !== null) preview.textContent = known.length > 0 ? `${caption} ${known.join(' · ')}` : ''
   }
   // With keys each step is a change, so only Enter opens the page.
   let dragged = false

@@ -45,13 +45,6 @@ suite('a link preview', () => {
     assert.match(svg, />book\.example<\/text/)
     assert.doesNotMatch(previewSvg(SHORT, SITE), /simulated/)
   })
-
-  test('is drawn in the colours of the pages', () => {
-    const tokens = textOf('src/web/style/tokens.css')
-    const used = new Set(previewSvg(SHORT, { ...SITE, simulated: true }).match(/#[0-9a-f]{6}/g))
-    assert.equal(used.size, 4)
-    for (const colour of used) assert.ok(tokens.includes(`light-dark(${colour},`), colour)
-  })
 })
 
 suite('the font of link previews', () => {

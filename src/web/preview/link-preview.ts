@@ -1,3 +1,4 @@
+import { colourOf } from '../markup/colours.ts'
 import { type Html, html, xmlOf } from '../markup/html.ts'
 import { dayWords } from '../markup/time-words.ts'
 import { drawableText, fitText, PREVIEW_FONT } from './preview-font.ts'
@@ -16,8 +17,10 @@ export const PREVIEW_HEIGHT = 630
 /** Renderer and font; part of each picture, so that their change changes its ETag. */
 const RENDERER = 'resvg-wasm 2.6.2, Source Serif 4.004'
 
-/** Colours of `style/tokens.css` on light paper. */
-const [PAPER, WASH, INK, SOFT] = ['#fbfaf6', '#f3f0e8', '#17202b', '#525b67']
+const PAPER = colourOf('paper', 'light')
+const WASH = colourOf('wash', 'light')
+const INK = colourOf('ink', 'light')
+const SOFT = colourOf('soft', 'light')
 const EDGE = 72
 const INNER = PREVIEW_WIDTH - 2 * EDGE
 const DOUBLE_RULE = [97, 103]

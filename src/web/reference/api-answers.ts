@@ -57,10 +57,10 @@ export async function openExampleRequests(
 export async function openExampleAnswers(
   asking: Asker,
 ): Promise<(endpoint: DocumentedEndpoint) => Promise<AnsweredExample>> {
-  const questionOf = await openExampleRequests(asking)
+  const exampleOfEndpoint = await openExampleRequests(asking)
   return async (endpoint) => {
-    const question = questionOf(endpoint)
-    return { ...question, answer: (await answerOf(asking, endpoint, question)) ?? sampleAnswer(endpoint) }
+    const example = exampleOfEndpoint(endpoint)
+    return { ...example, answer: (await answerOf(asking, endpoint, example)) ?? sampleAnswer(endpoint) }
   }
 }
 
@@ -113,15 +113,15 @@ function exampleQuery(
 async function answerOf(
   asking: Asker,
   endpoint: DocumentedEndpoint,
-  question: ExampleRequest,
+  example: ExampleRequest,
 ): Promise<ExampleAnswer | null> {
   const { operationId: id } = endpoint
   const type = mediaOf(endpoint)[0]?.[0] ?? ''
-  if (question.of === 'sample' || !JSON_TYPES.has(type) || WITHOUT_ANSWER.has(id)) return null
-  const answered = await asking.ask(id, question)
+  if (example.of === 'sample' || !JSON_TYPES.has(type) || WITHOUT_ANSWER.has(id)) return null
+  const answered = await asking.ask(id, example)
   if (!answered.ok) return null
   const text = JSON.stringify(answered.value.answer, null, 2)
-  return { type, text, of: 'service', request: question.request }
+  return { type, text, of: 'service', request: example.request }
 }
 
 /** Request of the document's example. */

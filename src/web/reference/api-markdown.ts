@@ -32,7 +32,7 @@ export type Reference = Readonly<{
   simulated: boolean
   /** Base URL of its requests. */
   base: string
-  questionOf: (endpoint: DocumentedEndpoint) => ExampleRequest
+  exampleOfEndpoint: (endpoint: DocumentedEndpoint) => ExampleRequest
 }>
 
 /** Formats the reference as Markdown. */
@@ -61,9 +61,11 @@ function formatReference(reference: Reference): string {
 }
 
 function endpointPart(endpoint: DocumentedEndpoint, reference: Reference): readonly string[] {
-  const { document, site, base, questionOf } = reference
+  const { document, site, base, exampleOfEndpoint } = reference
   const { path, summary, description, parameters } = endpoint
-  const curl = snippetsOf(base, endpoint, questionOf(endpoint)).find(({ language }) => language === 'curl')
+  const curl = snippetsOf(base, endpoint, exampleOfEndpoint(endpoint)).find(
+    ({ language }) => language === 'curl',
+  )
   return [
     `### GET ${path}`,
     `${summary}.`,
@@ -183,7 +185,7 @@ async function replyOf({ api, site, identity }: Web, ask: RouteRequest): Promise
     site,
     simulated: identity.simulated,
     base: site.url,
-    questionOf: await openExampleRequests(asking),
+    exampleOfEndpoint: await openExampleRequests(asking),
   })
   return { is: 'body', keep: 'revalidate', etag: 'of-content', type: TYPE, body }
 }

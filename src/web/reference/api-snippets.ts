@@ -12,15 +12,15 @@ type SnippetRequest = ApiCall & Readonly<{ url: string; isJson: boolean }>
 export function snippetsOf(
   base: string,
   endpoint: DocumentedEndpoint,
-  question: ExampleRequest,
+  example: ExampleRequest,
 ): readonly Snippet[] {
   const request: SnippetRequest = {
     id: endpoint.operationId,
     base,
-    request: question.request,
-    url: `${base}${question.request}`,
-    place: Object.values(question.segments)[0] ?? null,
-    query: [...new URLSearchParams(question.query)],
+    request: example.request,
+    url: `${base}${example.request}`,
+    place: Object.values(example.segments)[0] ?? null,
+    query: [...new URLSearchParams(example.query)],
     lists: new Set(
       endpoint.parameters.flatMap(({ name, schema }) => (schema.type === 'array' ? [name] : [])),
     ),

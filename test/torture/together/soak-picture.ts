@@ -1,6 +1,7 @@
 import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
-import { LIGHT, pictureStyle } from '../../../src/web/charts/chart-picture.ts'
+import { pictureStyle } from '../../../src/web/charts/chart-picture.ts'
+import { colourOf } from '../../../src/web/markup/colours.ts'
 
 /** A figure over time: one line for each node. Null breaks a line. */
 export type Panel = Readonly<{
@@ -26,7 +27,7 @@ const PANEL = 96
 const TITLE = 26
 const GAP = 20
 const FOOT = 40
-const COLOURS = [LIGHT['spent'], LIGHT['paid']]
+const COLOURS = [colourOf('spent', 'light'), colourOf('paid', 'light')]
 /** Samples whose median is drawn as one point. */
 const POINTS_MAX = 240
 
@@ -67,11 +68,11 @@ function panelOf(
   const [left, right] = [SIDE, WIDTH - SIDE / 2]
   const grid = y.ticks(3).map((value) => {
     const at = round(y(value))
-    return `<line x1="${left}" x2="${right}" y1="${at}" y2="${at}" stroke="${LIGHT['hair']}" stroke-width="1" opacity=".6"/><text text-anchor="end" x="${left - 6}" y="${at + 4}">${value.toLocaleString('en')}</text>`
+    return `<line x1="${left}" x2="${right}" y1="${at}" y2="${at}" stroke="${colourOf('hair', 'light')}" stroke-width="1" opacity=".6"/><text text-anchor="end" x="${left - 6}" y="${at + 4}">${value.toLocaleString('en')}</text>`
   })
   const marked = marks.map(({ hour, name }) => {
     const at = round(x(hour))
-    return `<line x1="${at}" x2="${at}" y1="${top + TITLE}" y2="${top + TITLE + PANEL}" stroke="${LIGHT['edge']}" stroke-width="1" stroke-dasharray="2 3"><title>${name}</title></line>`
+    return `<line x1="${at}" x2="${at}" y1="${top + TITLE}" y2="${top + TITLE + PANEL}" stroke="${colourOf('edge', 'light')}" stroke-width="1" stroke-dasharray="2 3"><title>${name}</title></line>`
   })
   const drawn = lines.map(({ values }, index) => {
     const path = line<readonly [number, number | null]>()

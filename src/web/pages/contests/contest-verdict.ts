@@ -179,7 +179,7 @@ function settled({ ledger, view }: Verdict): Words {
 function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   const { pool, prizes } = ledger
   const { refund = null } = pool.out
-  // They were nothing when they were published, or a correction cancelled them: the answer does not tell.
+  // They were nothing when they were published, or a correction cancelled them: the answer does not say which.
   const isEmpty = prizes.length > 0
   const refunded =
     refund === null || isZero(refund)

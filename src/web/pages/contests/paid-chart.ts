@@ -195,7 +195,7 @@ function wordsOf(
 ): readonly (ChartWords | null)[] {
   const height = PLOT_HEIGHTS[size]
   const placing = openPlacing(only, height, () => height)
-  for (const words of axisWords(scale.marks, { size, base: scale.zero, only })) placing.take(words)
+  for (const words of axisWords(scale.marks, { size, base: scale.zero, only })) placing.reserve(words)
   const ended = series.flatMap((one) => {
     const last = one.steps.at(-1)
     return last === undefined ? [] : [{ ...one, y: scale.place(last.figure) * height }]

@@ -14,7 +14,7 @@ export async function askDetails(
 ): Promise<LinkedAnswer<EventsPage>> {
   if (answer.details !== undefined) return { address: '', answer }
   const { after = 0, before } = answer.page
-  // The resolved bound keeps the range when events were published since the first question.
+  // The resolved bound keeps the range when events were published since the first request.
   const bound = before === undefined ? { after: String(after) } : { before: String(before) }
   const query = view.query.format({ ...bound, limit: String(rows), details: '1' }).slice(1)
   return askEndpoint(view, 'events', { query })

@@ -12,7 +12,7 @@ export type NearestTitle = Readonly<{
 
 /** Titles that are offered. */
 const OFFERED_MAX = 3
-/** Contests that one question of the search brings. */
+/** Contests in one answer of the search. */
 const CANDIDATES = 100
 /** Words of a query whose beginnings are sought, the longest ones, and the fewest letters of a beginning. */
 const SOUGHT_WORDS_MAX = 2

@@ -319,7 +319,7 @@ function preview(before: EarlierAnswers, view: View): Html {
   return html`<p
     class="quiet"
     data-from="${fromMs}"
-    data-told="${label}"
+    data-caption="${label}"
     data-days="${JSON.stringify(lines)}"
   ></p>`
 }
@@ -359,7 +359,7 @@ async function previewOf(summary: Summary, view: View): Promise<LinkPreview> {
   const cancelled = hasCancelled(await askCancellations(summary, view))
   const date = asOf.at === null ? 'Nothing is published yet' : previewDate(asOf.at)
   if (view.query.has('at')) {
-    // The summary of a past moment does not tell what of its unpaid prizes waited.
+    // The summary of a past moment does not say which of its unpaid prizes waited.
     const paid = plainText(headlineAmount(paidInPrizes))
     return {
       headline: plainText(headline(summary, { token }, null, cancelled)),
