@@ -19,12 +19,12 @@ export function openCrowdedReport(
       ? known
       : new Counter({ name, help, labelNames: ['listener'], registers: [registry] })
   ended.inc({ listener: of }, 0)
-  const tell = openMinuteReport(
+  const report = openMinuteReport(
     (count) => lines.say('listener-crowded', { of, count, connectionsMax }),
     monotonicMs,
   )
   return () => {
     ended.inc({ listener: of })
-    tell()
+    report()
   }
 }

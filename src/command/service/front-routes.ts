@@ -27,15 +27,18 @@ export type ShownSettings = Readonly<{
 }>
 
 /** Reports of a node about itself, as its threads read them. */
-type NodeWords = Readonly<{
+type NodeReports = Readonly<{
   mirror: ReportCell<Omit<MirrorReport, 'version'>> | null
   following: ReportCell<Status['following']> | null
   /** Version of all that is said. */
   version(): number
 }>
 
-export function openNodeWords({ mirror, following }: Pick<ShownSettings, 'mirror' | 'following'>): NodeWords {
-  const cells: Pick<NodeWords, 'mirror' | 'following'> = {
+export function openNodeReports({
+  mirror,
+  following,
+}: Pick<ShownSettings, 'mirror' | 'following'>): NodeReports {
+  const cells: Pick<NodeReports, 'mirror' | 'following'> = {
     mirror: mirror === null ? null : openReportCell(mirror),
     following: following === null ? null : openReportCell(following),
   }
@@ -45,7 +48,7 @@ export function openNodeWords({ mirror, following }: Pick<ShownSettings, 'mirror
 /** Name of the state that a page depends on: it changes with each commit, each minute, and the line about a mirror. */
 export function shownPresent(
   reader: Pick<LogReader, 'version'>,
-  { mirror }: Pick<NodeWords, 'mirror'>,
+  { mirror }: Pick<NodeReports, 'mirror'>,
   now: Ms,
 ): string {
   const report = mirror?.read() ?? null
@@ -54,7 +57,7 @@ export function shownPresent(
 }
 
 /** Whether a node keeps up. One that has told nothing yet follows. */
-function followingOf({ mirror, following }: NodeWords): Status['following'] {
+function followingOf({ mirror, following }: NodeReports): Status['following'] {
   if (mirror !== null) return { state: 'follower', behind: mirror.read()?.mirror.behindEvents ?? 0 }
   if (following === null) return { state: 'leader', behind: 0 }
   const { state = 'follower', behind = 0 } = following.read() ?? {}
@@ -68,7 +71,7 @@ export function frontRoutesOf(
   scripts: () => Promise<readonly Script[]>,
 ): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
   const etag = openPresentEtag(reader.identity.id, VERSION)
-  const reports = openNodeWords(memory)
+  const reports = openNodeReports(memory)
   const { mirror } = reports
   const site: Site =
     mirror === null ? plainSite : { ...plainSite, mirror: () => mirror.read()?.mirror ?? null }

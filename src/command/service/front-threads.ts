@@ -80,7 +80,7 @@ async function startThread(
   { lines, onBroken }: Readonly<{ lines: LogLines; onBroken(reason: string): void }>,
 ): Promise<Thread> {
   const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
-  const tell = (message: ToFront): void => worker.postMessage(message)
+  const post = (message: ToFront): void => worker.postMessage(message)
   // `once` would reject when the thread fails. A failed thread never says that it has drained.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const streamless = Promise.withResolvers<void>()
@@ -120,26 +120,26 @@ async function startThread(
 
   return {
     async metrics() {
-      const send = (id: number): void => tell({ is: 'metrics', id })
+      const send = (id: number): void => post({ is: 'metrics', id })
       return { name, answer: await askedMetrics.ask(THREAD_METRICS_MS_MAX, send) }
     },
     async readable() {
-      const send = (id: number): void => tell({ is: 'readable', id })
+      const send = (id: number): void => post({ is: 'readable', id })
       return { name, answer: await askedReadable.ask(THREAD_READY_MS_MAX, send) }
     },
     async endStreams() {
       stopping = true
-      tell({ is: 'drain' })
+      post({ is: 'drain' })
       await Promise.race([streamless.promise, exited])
     },
     async drain(quiet) {
       await quiet
-      tell({ is: 'quiet' })
+      post({ is: 'quiet' })
       await Promise.race([drained.promise, exited])
     },
     async stop() {
       stopping = true
-      tell({ is: 'close' })
+      post({ is: 'close' })
       await exited
     },
   }

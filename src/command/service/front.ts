@@ -23,7 +23,7 @@ import { answerLines, openMinuteReport, sayStreamEnd } from '../log-lines/node-l
 import { KEEP_ALIVE_BEHIND_PROXY_MS, KEEP_ALIVE_MS, type ServerSettings, start } from '../../serve/server.ts'
 import { openStreams, type Streams } from '../../serve/stream/streams.ts'
 import { type FrontMemory, isWrong, openUnready } from './front-memory.ts'
-import { frontRoutesOf, openNodeWords, shownPresent, type ShownSettings } from './front-routes.ts'
+import { frontRoutesOf, openNodeReports, shownPresent, type ShownSettings } from './front-routes.ts'
 import { watchDelivery, watchExports, watchStreams } from './service-metrics.ts'
 import type { AnswerJob } from '../../serve/request/answer-job.ts'
 import type { AnswerElsewhere } from '../../serve/request/request-path.ts'
@@ -273,7 +273,7 @@ function openAnswers(
     if (head > reader.head().seq) reader.snapshot(() => undefined)
     return { value: reply, tookMs }
   }
-  const reports = openNodeWords(shownBy(settings, memory, port))
+  const reports = openNodeReports(shownBy(settings, memory, port))
   const cache = openAnswerCache((path) => {
     const shown = shownPresent(reader, reports, context.now())
     return path === STATUS_PATH ? `${shown} ${reports.version()}` : shown
