@@ -2,16 +2,11 @@ import { type Command, CommanderError } from 'commander'
 import { openMainLines } from './command/log-lines/log-lines.ts'
 import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
-import {
-  CommandError,
-  type ExitCode,
-  outsideReason,
-  type CommandContext,
-} from './command/terminal/command-context.ts'
+import { type CommandContext, CommandError, type ExitCode, outsideReason } from './command/terminal/command-context.ts'
 import { programWords } from './command/terminal/program-words.ts'
-import { settleSwitches } from './command/terminal/switch-variables.ts'
 import { OPTIONS } from './plugged-options.ts'
 import { msOf } from './protocol/moment.ts'
+import { settleSwitches } from './command/terminal/options.ts'
 
 /** Longest life of the process after its command has ended, unless a reader of standard output is still waited for. */
 const LEFT_OPEN_MS = 2_000

@@ -191,7 +191,7 @@ suite('a mistake of the user is reported in one line', () => {
     })
   }
 
-  test('for a publish door that is another program', async () => {
+  test('for a publish API that is another program', async () => {
     const other = createServer((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'))
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -199,7 +199,7 @@ suite('a mistake of the user is reported in one line', () => {
     const ended = await daybook('publish', line, '--token-file', token, '--to', to)
     other.close()
     assert.equal(ended.code, 1)
-    assert.match(ended.said, /the program that answered is not a publish door/)
+    assert.match(ended.said, /the program that answered is not a publish API/)
     assert.doesNotMatch(ended.said, /\n {4}at /)
   })
 })

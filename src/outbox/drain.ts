@@ -1,22 +1,11 @@
-import type { DoorAccess } from '../command/operator/publish-door.ts'
-import { pause } from '../command/terminal/pause.ts'
+import type { PublishAccess } from '../command/operator/publish-client.ts'
 import { printable } from '../command/terminal/output.ts'
-import {
-  CommandError,
-  type ExitCode,
-  tell,
-  type CommandContext,
-} from '../command/terminal/command-context.ts'
+import { type CommandContext, CommandError, type ExitCode, pause, tell } from '../command/terminal/command-context.ts'
 import { openNotifier } from '../command/publish/notifier.ts'
 import { DatabaseError } from '../command/database/database-connection.ts'
 import type { DatabaseTarget } from '../command/database/database-target.ts'
 import { type DraftCounts, openDraftCounts } from '../command/operator/draft-counts.ts'
-import {
-  type DraftSender,
-  openTroubleReport,
-  sendRows,
-  type TroubleReport,
-} from '../command/publish/draft-sender.ts'
+import { type DraftSender, openTroubleReport, sendRows, type TroubleReport } from '../command/publish/draft-sender.ts'
 import { openOutboxSession, type OutboxSession } from './outbox-session.ts'
 import type { OutboxTable } from './outbox-sql.ts'
 
@@ -29,7 +18,7 @@ const CONNECT_MS_MAX = 15_000
 type OutboxSettings = Readonly<{
   target: DatabaseTarget
   table: OutboxTable
-  door: DoorAccess
+  door: PublishAccess
   /** Whether the command ends when no row is left. */
   once: boolean
 }>

@@ -124,7 +124,7 @@ suite('daybook held', () => {
     assert.deepEqual(closed, {
       code: 1,
       stdout: '',
-      stderr: 'daybook: the publish door at 127.0.0.1:9 cannot be reached\n',
+      stderr: 'daybook: the publish API at 127.0.0.1:9 cannot be reached\n',
     })
     await using stage = await openWaiting()
     const wrong = join(folder, 'wrong')

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { type DraftSender, openTroubleReport, sendRows } from '../../src/command/publish/draft-sender.ts'
 import { contextOf } from '../stage/command-stage.ts'
-import { openDoorChoice } from '../../src/command/operator/publish-door.ts'
+import { openAddressChoice } from '../../src/command/operator/publish-client.ts'
 
 /** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
 type Answer =
@@ -62,8 +62,8 @@ async function send(
   const to = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`, ...fallbacks].join(',')
   const heard: string[] = []
   const context = contextOf({ stderr: { write: (line: string) => heard.push(line) } as never })
-  const doors = openDoorChoice(to, context)
-  const door = { doors, token: 'token', log: null, stop: context.stop, answerMs: ANSWER_MS }
+  const addresses = openAddressChoice(to, context)
+  const door = { addresses, token: 'token', log: null, stop: context.stop, answerMs: ANSWER_MS }
   const waits: number[] = []
   const wait = async (ms: number): Promise<void> => void waits.push(ms)
   const sender: DraftSender = { door, trouble: openTroubleReport(context), wait }
@@ -78,7 +78,7 @@ async function send(
   return { asked, settled, end, said: heard.join(''), waits }
 }
 
-suite('rows for the publish door', () => {
+suite('rows for the publish API', () => {
   test('are sent up to a refused one, which is then sent alone and stops the rest', async () => {
     const { asked, settled, end } = await send('abcd', [refused(2), 'accepted', refused(0)])
     assert.deepEqual(asked, ['abcd', 'ab', 'c'])
@@ -107,7 +107,7 @@ suite('rows for the publish door', () => {
     assert.equal(settled, 'ab')
     assert.equal(
       said,
-      'row a, kots: is not there; waiting for held drafts (2)\nthe publish door takes drafts again\n',
+      'row a, kots: is not there; waiting for held drafts (2)\nthe publish API takes drafts again\n',
     )
   })
 
@@ -117,7 +117,7 @@ suite('rows for the publish door', () => {
     for (const answer of away) {
       const { asked, settled, said } = await send('ab', [answer])
       assert.deepEqual([asked, settled], [['ab', 'ab'], 'ab'])
-      assert.match(said, /; trying again\nthe publish door takes drafts again\n$/)
+      assert.match(said, /; trying again\nthe publish API takes drafts again\n$/)
     }
   })
 
@@ -125,7 +125,7 @@ suite('rows for the publish door', () => {
     const stopped: Answer = { status: 408 }
     const { asked, settled, said } = await send('abcd', [stopped, stopped, stopped])
     assert.deepEqual([asked, settled], [['abcd', 'ab', 'a', 'a', 'b', 'c', 'd'], 'abcd'])
-    assert.match(said, / did not get the whole request in time; trying again\nthe publish door takes/)
+    assert.match(said, / did not get the whole request in time; trying again\nthe publish API takes/)
   })
 
   test('are sent again in halves when a door with a fallback is silent, although the fallback is away', async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
-import { askDoor, openDoorChoice } from '../../src/command/operator/publish-door.ts'
+import { sendOnce, openAddressChoice } from '../../src/command/operator/publish-client.ts'
 import { run, startProxy, contextOf } from '../stage/command-stage.ts'
 import type { Service } from '../stage/service.ts'
 import { startImportedNode } from '../sample/imported-node.ts'
@@ -62,7 +62,7 @@ suite('a publisher with fallbacks', () => {
     const { code, stderr } = await publish(fileOf(1, 3), AWAY, own().door)
     assert.equal(code, 0, stderr)
     const { host } = new URL(own().door)
-    assert.ok(stderr.includes(`using the publish door at ${host} now: the publish door at 127.0.0.1:9`))
+    assert.ok(stderr.includes(`using the publish API at ${host} now: the publish API at 127.0.0.1:9`))
     assert.deepEqual(await amounts(own(), 1, 3), [1, 2, 3])
   })
 
@@ -163,8 +163,8 @@ suite('the choice of a door', () => {
     const first = await scripted(() => status)
     const second = await scripted(() => 200)
     const context = contextOf({ monotonicMs: () => now })
-    const doors = openDoorChoice(`${first.url},${second.url}`, context)
-    const send = () => askDoor({ doors, token: 'token', log: null, stop: context.stop }, ['a'])
+    const addresses = openAddressChoice(`${first.url},${second.url}`, context)
+    const send = () => sendOnce({ addresses, token: 'token', log: null, stop: context.stop }, ['a'])
     await send()
     await send()
     assert.deepEqual([first.sent.length, second.sent.length], [1, 2])

@@ -83,7 +83,7 @@ export function startLocalNode(
   )
 }
 
-/** Sends drafts to the publish door of a service that `startLocalNode` started. */
+/** Sends drafts to the publish API of a service that `startLocalNode` started. */
 export function postDrafts(service: Service, drafts: readonly object[], asLines = false): Promise<Response> {
   return fetch(`http://127.0.0.1:${service.publishPort}/publish`, {
     method: 'POST',

@@ -43,7 +43,7 @@ type Body = Readonly<{
   }>[]
 }>
 
-/** A publish door and its log, in this process. */
+/** A publish API and its log, in this process. */
 export type PublishStage = AsyncDisposable &
   Readonly<{
     port(): number

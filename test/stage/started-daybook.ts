@@ -13,7 +13,7 @@ const END_MS_MAX = 60_000
 const SAID_CHARACTERS_MAX = 1_000_000
 
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
-const PUBLISHING = /publish door on (http:\/\/127\.0\.0\.1:\d+)/
+const PUBLISHING = /publish API on (http:\/\/127\.0\.0\.1:\d+)/
 
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>
 

@@ -187,7 +187,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
   'generated-drafts': {
     file: 'test/torture/requests/generated-drafts.test.ts',
     promise:
-      'The publish door answers any request as documented, repeats nothing of it, and publishes it whole or not at all',
+      'The publish API answers any request as documented, repeats nothing of it, and publishes it whole or not at all',
     unit: 'requests',
     sizes: { quick: 1_000, hour: 20_000, night: 200_000 },
     seed: 'drafts of every kind',

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
-import { openDoor } from '../../command/operator/publish-door.ts'
+import { askOperator, openPublishAccess } from '../../command/operator/publish-client.ts'
 import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
 import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'
@@ -19,7 +19,6 @@ import { setupSql } from '../table/table-setup.ts'
 import { lostCommand } from './lost-command.ts'
 import { requireTable, tableOptions, type TableOptionValues } from './table-options.ts'
 import { workOnTable } from './table-work.ts'
-import { askHeld } from '../../command/operator/held-command.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
 type Done = (code: ExitCode) => void
@@ -150,7 +149,7 @@ function keysCommand(context: CommandContext, done: Done): Command {
     .description('change the keys that sign a log, on all nodes at once; every node must hold them')
     .argument('<vkeys...>', 'vkeys of all keys that sign from now on, one or two (keygen --show)')
     .addOption(
-      own('--to <urls>', 'addresses of the publish doors of the nodes').default('http://127.0.0.1:8081'),
+      own('--to <urls>', 'addresses of the publish APIs of the nodes').default('http://127.0.0.1:8081'),
     )
     .addOption(own('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
     .addHelpText(
@@ -161,7 +160,7 @@ Example, first with both keys and later with the new one alone:
     )
     .action(async (vkeys: readonly string[], { to, tokenFile }: KeysOptions) => {
       // The door of a node that does not lead is passed over. A step that is asked for again changes nothing.
-      const answer = await askHeld(openDoor(to, tokenFile, context), KEYS_PATH, { vkeys })
+      const answer = await askOperator(openPublishAccess(to, tokenFile, context), KEYS_PATH, { vkeys })
       const { vkeys: signing, head } = answer
       const shown = Array.isArray(signing) ? signing.map((vkey) => `${printable(String(vkey))}\n`) : []
       context.stdout.write(`the log is signed with these keys at seq ${String(head)}:\n${shown.join('')}`)

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
-import { pause } from '../terminal/pause.ts'
-import { CommandError, type CommandContext } from '../terminal/command-context.ts'
+import { type CommandContext, CommandError, pause } from '../terminal/command-context.ts'
 import { LockedError } from '../../log/store/lock.ts'
 import { isFull, isOfSqlite } from '../../log/store/sqlite-error.ts'
 import { asPathError } from '../terminal/option-paths.ts'

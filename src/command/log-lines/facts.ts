@@ -11,7 +11,7 @@ type FactRow = readonly [level: LineLevel, message: string, more?: string]
 export const FACTS = {
   starting: ['info', 'daybook {version} starts', 'schema node sqlite'],
   options: ['info', 'options in effect', 'settings'],
-  ready: ['info', 'listening on {url} · publish door on {door} · head {head} · {ms} ms'],
+  ready: ['info', 'listening on {url} · publish API on {door} · head {head} · {ms} ms'],
   note: ['info', '{words}'],
   development: ['warn', '{of} is a log for development: never publish it'],
   'one-thread': ['warn', 'threads cannot share a port on this system: one thread serves'],
@@ -24,16 +24,16 @@ export const FACTS = {
   held: ['info', 'holds {added} more drafts', 'held requests ms'],
   refused: [
     'info',
-    'refused a request at the publish door: {code}',
+    'refused a request at the publish API: {code}',
     'request status field traceparent? caller?',
   ],
-  accepted: ['debug', 'accepted a request at the publish door', 'request status code traceparent? caller?'],
+  accepted: ['debug', 'accepted a request at the publish API', 'request status code traceparent? caller?'],
   unauthorized: [
     'warn',
-    'a request at the publish door had no valid token',
+    'a request at the publish API had no valid token',
     'request status code traceparent? caller?',
   ],
-  unaccepting: ['warn', 'the publish door accepts nothing: {code}', 'request status traceparent? caller?'],
+  unaccepting: ['warn', 'the publish API accepts nothing: {code}', 'request status traceparent? caller?'],
   'door-failed': [
     'error',
     'a request on the private listener failed',

@@ -10,7 +10,7 @@ import type { EventCorrections, EventDetails, EventsPage } from '../../protocol/
 import { CORRECTABLE_TYPES, isEventType } from '../../protocol/rules.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { concernsNode, openDoor, sendDrafts } from './publish-door.ts'
+import { concernsNode, openPublishAccess, sendDrafts } from './publish-client.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { Argument, Command } from 'commander'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
@@ -39,7 +39,7 @@ export function correctCommand(context: CommandContext, done: (code: ExitCode) =
     .addOption(
       option(
         '--to <urls>',
-        'address of the publish door; with several nodes, their addresses with commas',
+        'address of the publish API; with several nodes, their addresses with commas',
       ).default('http://127.0.0.1:8081'),
     )
     .addOption(option('--token-file <file>', 'file with the publish token'))
@@ -69,7 +69,7 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
   const { url, to, tokenFile, restate, dryRun = false } = options
   const fields = restate === undefined ? null : parseRestatement(restate)
   if (tokenFile === undefined && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
-  const door = tokenFile === undefined ? null : openDoor(to, tokenFile, context)
+  const door = tokenFile === undefined ? null : openPublishAccess(to, tokenFile, context)
   const daybook = openClient(url, context)
   const signal = context.stop
   const sameLog = openSameLog()

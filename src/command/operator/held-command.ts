@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { formatTable } from '../consumer/output-answer.ts'
 import { print, printable } from '../terminal/output.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
-import { askInTurn, type DoorAccess, type DoorTurn, openDoor, readDoorAnswer } from './publish-door.ts'
+import { type CommandContext, type ExitCode, tell } from '../terminal/command-context.ts'
+import { askOperator, openPublishAccess, type PublishAccess } from './publish-client.ts'
 import { Argument, Command, type Option } from 'commander'
 import { HELD_DECISIONS, type HeldDecision, LISTED_STATES } from '../../publish/api/held-api.ts'
 import { optionOf } from '../terminal/options.ts'
@@ -23,7 +23,7 @@ export function heldCommand(context: CommandContext, done: (code: ExitCode) => v
   const own = (): readonly Option[] => [
     option(
       '--to <urls>',
-      'address of the publish door; with several nodes, their addresses with commas',
+      'address of the publish API; with several nodes, their addresses with commas',
     ).default('http://127.0.0.1:8081'),
     option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory(),
   ]
@@ -67,7 +67,7 @@ async function listHeld(
   { to, tokenFile, state }: HeldOptions & Readonly<{ state?: string }>,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const door = openDoor(to, tokenFile, context)
+  const door = openPublishAccess(to, tokenFile, context)
   const isTable = (context.columns?.() ?? null) !== null
   let isEmpty = true
   for await (const drafts of pages(door, state)) {
@@ -82,10 +82,10 @@ async function listHeld(
   return 0
 }
 
-async function* pages(door: DoorAccess, state: string | undefined): AsyncGenerator<readonly JsonObject[]> {
+async function* pages(door: PublishAccess, state: string | undefined): AsyncGenerator<readonly JsonObject[]> {
   const filter = state === undefined ? '' : `&state=${state}`
   for (let after: unknown = 0; typeof after === 'number';) {
-    const page = await askHeld(door, `/held?after=${after}&limit=${PAGE_DRAFTS}${filter}`, null)
+    const page = await askOperator(door, `/held?after=${after}&limit=${PAGE_DRAFTS}${filter}`, null)
     yield draftsIn(page)
     after = page['next']
   }
@@ -146,13 +146,13 @@ async function decideHeld(
   { to, tokenFile, reason }: HeldOptions & Readonly<{ reason: string }>,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const door = openDoor(to, tokenFile, context)
+  const door = openPublishAccess(to, tokenFile, context)
   const isText = (context.columns?.() ?? null) !== null
   const wanted = [...new Set(refs)]
   let missed = 0
   for (let from = 0; from < wanted.length; from += DECISION_REFS) {
     const part = wanted.slice(from, from + DECISION_REFS)
-    const answer = await askHeld(door, `/held/${decision}`, { refs: part, reason })
+    const answer = await askOperator(door, `/held/${decision}`, { refs: part, reason })
     for (const outcome of draftsIn(answer)) {
       if (outcome['status'] !== DONE[decision]) missed += 1
       await print(isText ? `${outcomeText(outcome)}\n` : `${JSON.stringify(outcome)}\n`, context)
@@ -179,67 +179,4 @@ function outcomeText({ ref, status, seq, reason }: JsonObject): string {
 
 function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
-
-/** Milliseconds in which the door must answer: a decision waits for a commit. */
-const ANSWER_MS = 60_000
-
-/** Answer of one door: its object, or why there is none. `status` is null when no whole answer came. */
-type HeldAnswer = Readonly<
-  { ok: true; answer: JsonObject } | { ok: false; status: number | null; reason: string }
->
-
-/**
- * Asks the private listener about held drafts: GET, or POST with a body. Goes on to the next door when one cannot be
- * reached or is not ready: a repeated decision changes nothing. Throws a CommandError unless one answers.
- */
-export async function askHeld(door: DoorAccess, path: string, body: JsonObject | null): Promise<JsonObject> {
-  const answers = await askInTurn(door.doors, door.stop, async (address): Promise<DoorTurn<HeldAnswer>> => {
-    const answer = await askOne(door, new URL(path, address), body)
-    const isOfNode = !answer.ok && (answer.status === null || answer.status >= 500)
-    return { answer, fault: isOfNode ? answer.reason : null }
-  })
-  const last = answers.at(-1)
-  if (last?.ok === true) return last.answer
-  throw new CommandError(1, last?.reason ?? 'no publish door was asked')
-}
-
-async function askOne(
-  { token, stop }: DoorAccess,
-  address: URL,
-  body: JsonObject | null,
-): Promise<HeldAnswer> {
-  const headers = { authorization: `Bearer ${token}` }
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS)])
-  const request =
-    body === null
-      ? { headers }
-      : {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        }
-  const unanswered = (fault: string): HeldAnswer => {
-    const reason = stop.aborted
-      ? 'stopped; the outcome of the request is unknown'
-      : `the publish door at ${address.host} ${fault}`
-    return { ok: false, status: null, reason }
-  }
-  const response = await fetch(address, { ...request, signal }).catch(() => null)
-  if (response === null) return unanswered('cannot be reached')
-  const { status } = response
-  // Every site may read the public listener; none the door.
-  if (response.headers.has('access-control-allow-origin')) {
-    const reason = `${address.host} is the public listener: give --to the address of the publish door`
-    return { ok: false, status, reason }
-  }
-  const answer = await readDoorAnswer(response)
-  if (answer === undefined) return unanswered('broke off its answer')
-  if (response.ok && isJsonObject(answer)) return { ok: true, answer }
-  const detail = isJsonObject(answer) ? answer['detail'] : undefined
-  const reason =
-    typeof detail === 'string'
-      ? printable(detail)
-      : 'the program that answered is not a publish door: check --to'
-  return { ok: false, status, reason }
 }

@@ -5,7 +5,7 @@ import { printable, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import { type DraftLine, draftLines } from './draft-lines.ts'
-import { type DoorAccess, sendDrafts } from './publish-door.ts'
+import { type PublishAccess, sendDrafts } from './publish-client.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
@@ -14,12 +14,12 @@ const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
 /**
- * Sends the drafts of a file to the publish door, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
+ * Sends the drafts of a file to the publish API, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
  * when a draft is refused, and when one is never published because it failed or was dropped.
  */
 export async function publishFile(
   file: string,
-  anyDoor: DoorAccess,
+  anyDoor: PublishAccess,
   context: CommandContext,
 ): Promise<ExitCode> {
   const total = statSync(file).size

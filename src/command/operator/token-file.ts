@@ -14,7 +14,7 @@ const TOKEN = /^[\x21-\x7e]+$/
 const TOKEN_FILE_BYTES_MAX = 4_096
 
 /**
- * Tokens that open the publish door: the lines of `file`, at most two (the present token and the next one, while they
+ * Tokens that open the publish API: the lines of `file`, at most two (the present token and the next one, while they
  * change). Without a file, a token is made in the data directory at the first start.
  */
 export function readTokens(file: string | null, data: string): readonly string[] {
@@ -49,7 +49,7 @@ export function readTokens(file: string | null, data: string): readonly string[]
   return tokens
 }
 
-/** Token that a client sends to the publish door: the first line of a file. */
+/** Token that a client sends to the publish API: the first line of a file. */
 export function readToken(file: string): string {
   const [token = ''] = readLines(file)
   if (!TOKEN.test(token)) throw new CommandError(2, `the first line of ${file} is not a token`)

@@ -1,13 +1,6 @@
-import {
-  askDoor,
-  type DoorAccess,
-  type DoorFailure,
-  type DoorReceipt,
-  STOPPED_ON_ITS_WAY,
-} from '../operator/publish-door.ts'
-import { pause } from '../terminal/pause.ts'
+import { type DraftReceipt, type PublishAccess, type PublishFailure, REQUEST_TIMEOUT, sendOnce } from '../operator/publish-client.ts'
 import { printable } from '../terminal/output.ts'
-import { tell, type CommandContext } from '../terminal/command-context.ts'
+import { type CommandContext, pause, tell } from '../terminal/command-context.ts'
 
 /** Most drafts and bytes of one request. */
 const REQUEST_DRAFTS = 1_000
@@ -27,7 +20,7 @@ export type DraftRow = Readonly<{ name: string; line: string }>
 /** Called with rows that the log has taken, in order, before the next ones are sent. */
 type Settle<Row> = (
   rows: readonly Row[],
-  receipts: readonly DoorReceipt[],
+  receipts: readonly DraftReceipt[],
   log: string | null,
 ) => Promise<void>
 
@@ -38,7 +31,7 @@ type SendEnd = Readonly<
 
 /** Door that is asked until it answers. `door.log` is the log of the first answer, and of every later one. */
 export type DraftSender = {
-  door: DoorAccess
+  door: PublishAccess
   readonly trouble: TroubleReport
   /** Waits between two attempts, unless or until the command is stopped; `pause` if absent. */
   readonly wait?: typeof pause
@@ -61,12 +54,12 @@ export async function sendRows<Row extends DraftRow>(
   const bad = new Map<number, string>()
   while (from < rows.length) {
     const part = rows.slice(from, endOf(rows, from, alone, most))
-    const answer = await askDoor(
+    const answer = await sendOnce(
       sender.door,
       part.map(({ line }) => line),
     )
     if (answer.ok) {
-      sender.trouble.over('the publish door takes drafts again')
+      sender.trouble.over('the publish API takes drafts again')
       sender.door = { ...sender.door, log: sender.door.log ?? answer.log }
       await settle(part, answer.receipts, answer.log)
       from += part.length
@@ -85,7 +78,7 @@ export async function sendRows<Row extends DraftRow>(
       most = Math.ceil(part.length / 2)
     } else if (passes(failure)) {
       // The link may be too slow for so many.
-      if (failure.status === STOPPED_ON_ITS_WAY) most = Math.ceil(part.length / 2)
+      if (failure.status === REQUEST_TIMEOUT) most = Math.ceil(part.length / 2)
       const limit = failure.held > 0 ? HELD_RETRY_MS_MAX : RETRY_MS_MAX
       sender.trouble.lasts(waitReason(row, failure))
       const askedMs = Math.min(failure.retryMs ?? 0, ASKED_MS_MAX)
@@ -113,18 +106,18 @@ function endOf(rows: readonly DraftRow[], from: number, alone: number, most: num
 }
 
 /** Whether the same request may succeed later without anybody's help. */
-function passes({ status, held }: DoorFailure): boolean {
-  return status === null || status === STOPPED_ON_ITS_WAY || status === 429 || status >= 500 || held > 0
+function passes({ status, held }: PublishFailure): boolean {
+  return status === null || status === REQUEST_TIMEOUT || status === 429 || status >= 500 || held > 0
 }
 
-function waitReason(row: DraftRow | undefined, failure: DoorFailure): string {
+function waitReason(row: DraftRow | undefined, failure: PublishFailure): string {
   const reason = reasonOf(row, failure)
   return failure.held > 0 ? `${reason}; waiting for held drafts (${failure.held})` : `${reason}; trying again`
 }
 
 function reasonOf(
   row: DraftRow | undefined,
-  { field, reason }: Pick<DoorFailure, 'field' | 'reason'>,
+  { field, reason }: Pick<PublishFailure, 'field' | 'reason'>,
 ): string {
   const place = [row?.name, field].filter((part) => part != null)
   return [...(place.length === 0 ? [] : [place.join(', ')]), printable(reason)].join(': ')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { pause } from '../terminal/pause.ts'
+import { pause } from '../terminal/command-context.ts'
 
 /** Wakes a waiting loop. A notice while nobody waits is kept for the next wait. */
 type Notifier = Readonly<{

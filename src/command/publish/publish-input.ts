@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream'
 import { openDraftCounts } from '../operator/draft-counts.ts'
-import type { DoorAccess } from '../operator/publish-door.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import type { PublishAccess } from '../operator/publish-client.ts'
+import { type CommandContext, CommandError, type ExitCode, pause, tell } from '../terminal/command-context.ts'
 import { type DraftRow, type DraftSender, openTroubleReport, sendRows } from './draft-sender.ts'
 import { draftLines } from '../operator/draft-lines.ts'
-import { pause } from '../terminal/pause.ts'
 import { openNotifier } from './notifier.ts'
 
 /**
@@ -15,7 +14,7 @@ import { openNotifier } from './notifier.ts'
 export async function publishInput(
   input: Readable,
   name: string,
-  door: DoorAccess,
+  door: PublishAccess,
   context: CommandContext,
 ): Promise<ExitCode> {
   const sender: DraftSender = { door, trouble: openTroubleReport(context) }

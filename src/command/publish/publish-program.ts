@@ -2,14 +2,14 @@ import { Command } from 'commander'
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { isPipe, publicLog, publishFile } from '../operator/publish-command.ts'
-import { type DoorAccess, openDoor } from '../operator/publish-door.ts'
+import { type PublishAccess, openPublishAccess } from '../operator/publish-client.ts'
 import type { Option as PluggedOption } from '../plug/option.ts'
 import { option } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
 import { publishInput } from './publish-input.ts'
 
-/** Options that name the publish door. */
+/** Options that name the publish API. */
 export type PublishOptions = Readonly<{ to: string; url?: string; tokenFile?: string }>
 
 /** The command `publish`: drafts from a file, from an input that may never end, or from the source of an option. */
@@ -21,12 +21,12 @@ export async function publishCommand(
 ): Promise<Command> {
   const parts = await Promise.all(plugged.flatMap(({ publish: load }) => load?.() ?? []))
   const publishAlone = new Command('publish')
-    .description('send drafts to the publish door')
+    .description('send drafts to the publish API')
     .argument('[file]', 'drafts as JSON lines; - for standard input, the default')
     .addOption(
       option(
         '--to <urls>',
-        'address of the publish door; with several nodes, their addresses with commas',
+        'address of the publish API; with several nodes, their addresses with commas',
       ).default('http://127.0.0.1:8081'),
     )
     .addOption(option('--url <url>', 'address of the service: refuse a door that belongs to another log'))
@@ -49,7 +49,7 @@ Examples:
 
 async function publishFrom(
   file: string | null,
-  door: DoorAccess,
+  door: PublishAccess,
   input: Readable,
   context: CommandContext,
 ): Promise<ExitCode> {
@@ -64,8 +64,8 @@ async function publishFrom(
 export async function openGivenDoor(
   { to, tokenFile, url }: PublishOptions,
   context: CommandContext,
-): Promise<DoorAccess> {
+): Promise<PublishAccess> {
   if (tokenFile === undefined) throw new CommandError(2, 'give the publish token with --token-file')
-  const door = openDoor(to, tokenFile, context)
+  const door = openPublishAccess(to, tokenFile, context)
   return url === undefined ? door : { ...door, log: await publicLog(url, context) }
 }

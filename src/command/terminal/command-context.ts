@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream'
 import { isNoRoom } from '../../log/store/disk-probe.ts'
-import { LockedError, lockDirectory } from '../../log/store/lock.ts'
+import { lockDirectory, LockedError } from '../../log/store/lock.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export { outsideReason } from '../../log/outside-reason.ts'
 
@@ -76,4 +77,9 @@ export function takeDirectory(data: string): Disposable {
 export function directoryInUse(data: string, cause: LockedError): CommandError {
   const action = 'stop it, or choose another folder with --data'
   return new CommandError(1, `${data}: ${cause.message}: ${action}`, { cause })
+}
+
+/** Waits, unless or until the command is stopped. */
+export async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stop }).catch(() => undefined)
 }

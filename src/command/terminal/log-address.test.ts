@@ -98,7 +98,7 @@ suite('an address at which nothing answers', () => {
   })
 })
 
-suite('the address of the publish door', () => {
+suite('the address of the publish API', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-door-'))
   const at = (name: string): string => join(folder, name)
   before(() => {
@@ -120,7 +120,7 @@ suite('the address of the publish door', () => {
     assert.equal(code, 2)
     assert.equal(
       stderr,
-      'daybook: give the address of the publish door with --to without a name or password or a path, such as http://127.0.0.1:8081\n',
+      'daybook: give the address of the publish API with --to without a name or password or a path, such as http://127.0.0.1:8081\n',
     )
   })
 

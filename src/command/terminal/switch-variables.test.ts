@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { programOf } from '../../../test/stage/command-stage.ts'
 import { daybook } from '../../../test/stage/service.ts'
-import { settleSwitches } from './switch-variables.ts'
+import { settleSwitches } from './options.ts'
 
 const program = await programOf({}, () => undefined)
 

@@ -22,7 +22,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   'address-forbidden': {
     meaning:
-      'A name or a value looks like a wallet address. It is refused and not repeated. At the publish door the status is 422.',
+      'A name or a value looks like a wallet address. It is refused and not repeated. At the publish API the status is 422.',
     cure: 'Search for a transaction, a contest or an event. To publish, remove the address from the draft.',
   },
   'invalid-range': {
@@ -130,7 +130,7 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Try again later. If it happens again, tell the operator the id in the header `Daybook-Request`.',
   },
   unauthorized: {
-    meaning: 'The publish door got no valid token.',
+    meaning: 'The publish API got no valid token.',
     cure: 'Send `Authorization: Bearer` and the content of the token file of `serve`.',
   },
   'invalid-draft': {

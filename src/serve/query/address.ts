@@ -47,7 +47,7 @@ function decoded(part: string): string {
 }
 
 /**
- * Whether the publish door would refuse a value of this form as an address. No address fits the grammar of numbers,
+ * Whether the publish API would refuse a value of this form as an address. No address fits the grammar of numbers,
  * times and closed lists; the grammar of its chain decides about a transaction.
  */
 export function isForbidden(text: string, form: ParameterForm): boolean {

@@ -10,7 +10,7 @@ export type ClusterNode = Readonly<{
   data: string
   /** Public base URL of the process itself. Null while it is down. */
   url(): string | null
-  /** Base URL of the publish door, through a relay. Null for a mirror. */
+  /** Base URL of the publish API, through a relay. Null for a mirror. */
   door: string | null
   /** Last lines of standard error. */
   said(): string

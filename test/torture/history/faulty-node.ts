@@ -6,7 +6,7 @@ import { relayFaults } from './relay-faults.ts'
 
 const SAID_CHARACTERS_MAX = 20_000
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
-const DOOR = /publish door on http:\/\/127\.0\.0\.1:(\d+)/
+const DOOR = /publish API on http:\/\/127\.0\.0\.1:(\d+)/
 
 type Running = Readonly<{
   daybook: StartedDaybook

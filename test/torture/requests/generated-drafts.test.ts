@@ -77,7 +77,7 @@ function assertProblem({ method, secrets }: DoorRequest, { status, head, body }:
 }
 
 test(
-  'the publish door answers any request as documented, repeats nothing, and publishes whole requests only',
+  'the publish API answers any request as documented, repeats nothing, and publishes whole requests only',
   { timeout: 120_000 + CAMPAIGN.size * 50 },
   async (t) => {
     await using stage = await openPublishStage()

@@ -84,7 +84,7 @@ if (isMainThread) {
   let said = ''
   const listen = (chunk: unknown, ...rest: unknown[]): boolean => {
     said += String(chunk)
-    const door = /publish door on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1]
+    const door = /publish API on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1]
     if (door !== undefined) {
       Reflect.set(process.stderr, 'write', write)
       void drive(door, driven, (outcome) => appendFileSync(outcomes, `${JSON.stringify(outcome)}\n`))

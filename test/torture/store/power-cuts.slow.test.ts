@@ -80,7 +80,7 @@ async function without(
   return await brokenWith(name, calls)
 }
 
-/** The calls as if each answer of the publish door had been sent before the writes of its commit. */
+/** The calls as if each answer of the publish API had been sent before the writes of its commit. */
 function answeredEarly(calls: readonly RecordedCall[]): readonly RecordedCall[] {
   const early: RecordedCall[] = []
   let [begun, next] = [0, 0]

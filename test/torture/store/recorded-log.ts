@@ -21,7 +21,7 @@ export type Told =
   | Readonly<{ is: 'backup'; path: string; head: number }>
   | Readonly<{ is: 'command'; words: Expected['command'] }>
 
-/** Outcome of a draft in an answer of the publish door. */
+/** Outcome of a draft in an answer of the publish API. */
 type ToldReceipt = Readonly<{ ref: string; status: string; seq?: number }>
 
 /** All that a power cut at a moment must leave. */
@@ -63,7 +63,7 @@ export function toldOf({ call, path, bytes }: RecordedCall): Told | undefined {
   return receipts.length > 0 ? { is: 'answered', receipts } : undefined
 }
 
-/** Receipts in an answer of the publish door; none in another answer, or in one that was not sent in one piece. */
+/** Receipts in an answer of the publish API; none in another answer, or in one that was not sent in one piece. */
 function receiptsIn(bytes: Uint8Array): readonly ToldReceipt[] {
   const [head = '', body = ''] = Buffer.from(bytes).toString().split('\r\n\r\n')
   const length = /^content-length: (\d+)$/im.exec(head)?.[1]

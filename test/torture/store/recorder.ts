@@ -47,7 +47,7 @@ const PRELOAD = new URL(import.meta.resolve('./recorded-thread.ts')).href
 export type RecordedNode = Readonly<{
   url: string
   publish(drafts: readonly object[]): Promise<void>
-  /** Asks the publish door, and returns the answer's body. */
+  /** Asks the publish API, and returns the answer's body. */
   ask(method: string, path: string, body?: object): Promise<unknown>
   end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }>
@@ -87,7 +87,7 @@ export async function traceWork(
     logs.push(copiedContent(data, top))
     const calls = recordedCalls(readFileSync(trace))
     const sent = calls.filter((call) => toldOf(call)?.is === 'answered').length
-    assert.equal(sent, answers, 'each answer of the publish door is recorded when it is sent')
+    assert.equal(sent, answers, 'each answer of the publish API is recorded when it is sent')
     const recording = { before, calls, logs }
     assertComplete(recording, folder)
     return recording
@@ -113,7 +113,7 @@ type Parts = Readonly<{
   trace: string
   logs: LogContent[]
   surroundings: RecordedWith
-  /** Called for each answer of the publish door. */
+  /** Called for each answer of the publish API. */
   onAnswer(): void
 }>
 
@@ -179,12 +179,12 @@ async function serve(
   const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
   const addressOf = (what: string): string | undefined =>
     new RegExp(`${what} on (http://127\\.0\\.0\\.1:\\d+)`).exec(said)?.[1]
-  while (addressOf('publish door') === undefined) {
+  while (addressOf('publish API') === undefined) {
     const what = await Promise.race([once(child.stderr, 'data'), closed.then(() => 'closed' as const)])
     if (what === 'closed') break
   }
   clearTimeout(late)
-  const [url, door] = [addressOf('listening'), addressOf('publish door')]
+  const [url, door] = [addressOf('listening'), addressOf('publish API')]
   assert.ok(url !== undefined && door !== undefined, `the service did not start:\n${said}`)
   const { log: id } = (await (await fetch(`${url}/api/v1/status`)).json()) as { log: string }
   told({ is: 'serving', id, log: log() })

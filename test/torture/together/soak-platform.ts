@@ -20,7 +20,7 @@ type SoakPlatform = Readonly<{
 
 type Settings = Readonly<{
   seed: string
-  /** Base URL of the publish door, which stays the same across restarts. */
+  /** Base URL of the publish API, which stays the same across restarts. */
   door: string
   /** The present token. */
   token(): string
