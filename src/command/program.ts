@@ -38,13 +38,13 @@ const COMMANDS: readonly LazyCommand[] = [
     (await import('./operator/import-command.ts')).importCommand(context, done),
   ),
   lazy('operators', 'publish', async ({ context, input, done, options }) =>
-    (await import('./publish/publish-program.ts')).publishCommand(context, input, done, options),
+    (await import('./publish/publish-command.ts')).publishCommand(context, input, done, options),
   ),
   lazy('operators', 'correct', async ({ context, done }) =>
-    (await import('./operator/correct-command.ts')).correctCommand(context, done),
+    (await import('./publish/correct-command.ts')).correctCommand(context, done),
   ),
   lazy('operators', 'held', async ({ context, done }) =>
-    (await import('./operator/held-command.ts')).heldCommand(context, done),
+    (await import('./publish/held-command.ts')).heldCommand(context, done),
   ),
   lazy('operators', 'keygen', async ({ context, done }) =>
     (await import('./operator/keygen-command.ts')).keygenCommand(context, done),

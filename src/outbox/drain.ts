@@ -1,11 +1,22 @@
-import type { PublishAccess } from '../command/operator/publish-client.ts'
+import type { PublishAccess } from '../command/publish/publish-client.ts'
 import { printable } from '../command/terminal/output.ts'
-import { type CommandContext, CommandError, type ExitCode, pause, tell } from '../command/terminal/command-context.ts'
+import {
+  type CommandContext,
+  CommandError,
+  type ExitCode,
+  pause,
+  tell,
+} from '../command/terminal/command-context.ts'
 import { openNotifier } from '../command/publish/notifier.ts'
 import { DatabaseError } from '../command/database/database-connection.ts'
 import type { DatabaseTarget } from '../command/database/database-target.ts'
-import { type DraftCounts, openDraftCounts } from '../command/operator/draft-counts.ts'
-import { type DraftSender, openTroubleReport, sendRows, type TroubleReport } from '../command/publish/draft-sender.ts'
+import { type DraftCounts, openDraftCounts } from '../command/publish/draft-counts.ts'
+import {
+  type DraftSender,
+  openTroubleReport,
+  sendRows,
+  type TroubleReport,
+} from '../command/publish/draft-sender.ts'
 import { openOutboxSession, type OutboxSession } from './outbox-session.ts'
 import type { OutboxTable } from './outbox-sql.ts'
 
@@ -18,7 +29,7 @@ const CONNECT_MS_MAX = 15_000
 type OutboxSettings = Readonly<{
   target: DatabaseTarget
   table: OutboxTable
-  door: PublishAccess
+  access: PublishAccess
   /** Whether the command ends when no row is left. */
   once: boolean
 }>
@@ -37,7 +48,7 @@ type Run = Readonly<{
  * `once` when no row is left. A repeated row changes nothing, because its ref is known.
  */
 export async function drainOutbox(settings: OutboxSettings, context: CommandContext): Promise<ExitCode> {
-  const sender: DraftSender = { door: settings.door, trouble: openTroubleReport(context) }
+  const sender: DraftSender = { access: settings.access, trouble: openTroubleReport(context) }
   const counts = openDraftCounts(context, context.stdout)
   const run: Run = { settings, sender, counts, trouble: openTroubleReport(context), context }
   const { shown } = settings.target
@@ -121,13 +132,13 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
 async function pinLog(sender: DraftSender, session: OutboxSession, table: OutboxTable): Promise<void> {
   const log = await session.newestLog()
   if (log === null) return
-  if (sender.door.log !== null && sender.door.log !== log)
-    throw new CommandError(1, otherLog(table, sender.door.log))
-  sender.door = { ...sender.door, log }
+  if (sender.access.log !== null && sender.access.log !== log)
+    throw new CommandError(1, otherLog(table, sender.access.log))
+  sender.access = { ...sender.access, log }
 }
 
 function otherLog({ full }: OutboxTable, log: string): string {
-  return `the newest drained row is in another log than ${printable(log)}, to which the door belongs; send that log every row with: UPDATE ${full} SET drained_at = NULL WHERE log <> '${printable(log)}'`
+  return `the newest drained row is in another log than ${printable(log)}, to which the publish API belongs; send that log every row with: UPDATE ${full} SET drained_at = NULL WHERE log <> '${printable(log)}'`
 }
 
 function ended({ counts }: Run, code: ExitCode): ExitCode {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { parseDatabaseUrl } from '../command/database/database-url.ts'
 import type { PublishPart } from '../command/plug/option.ts'
-import { openGivenDoor, type PublishOptions } from '../command/publish/publish-program.ts'
+import { givenAccess, type PublishOptions } from '../command/publish/publish-command.ts'
 import { option } from '../command/terminal/options.ts'
 import { CommandError } from '../command/terminal/command-context.ts'
 import { drainOutbox } from './drain.ts'
@@ -26,15 +26,15 @@ export const PUBLISH_OUTBOX: PublishPart = {
     parseOutboxTable(table)
     return from !== undefined || sql === true
   },
-  async publish({ from, passwordFile, once, table: name, ...door }: OutboxOptions, context) {
+  async publish({ from, passwordFile, once, table: name, ...options }: OutboxOptions, context) {
     const table = parseOutboxTable(name)
     if (from === undefined) {
       context.stdout.write(outboxSql(table))
       return 0
     }
     const target = parseDatabaseUrl(from, passwordFile ?? null)
-    const opened = await openGivenDoor(door, context)
-    return drainOutbox({ target, table, door: opened, once: once === true }, context)
+    const access = await givenAccess(options, context)
+    return drainOutbox({ target, table, access, once: once === true }, context)
   },
 }
 

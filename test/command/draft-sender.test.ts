@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { type DraftSender, openTroubleReport, sendRows } from '../../src/command/publish/draft-sender.ts'
 import { contextOf } from '../stage/command-stage.ts'
-import { openAddressChoice } from '../../src/command/operator/publish-client.ts'
+import { openAddressChoice } from '../../src/command/publish/publish-client.ts'
 
 /** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
 type Answer =
@@ -63,10 +63,10 @@ async function send(
   const heard: string[] = []
   const context = contextOf({ stderr: { write: (line: string) => heard.push(line) } as never })
   const addresses = openAddressChoice(to, context)
-  const door = { addresses, token: 'token', log: null, stop: context.stop, answerMs: ANSWER_MS }
+  const access = { addresses, token: 'token', log: null, stop: context.stop, answerMs: ANSWER_MS }
   const waits: number[] = []
   const wait = async (ms: number): Promise<void> => void waits.push(ms)
-  const sender: DraftSender = { door, trouble: openTroubleReport(context), wait }
+  const sender: DraftSender = { access, trouble: openTroubleReport(context), wait }
   let settled = ''
   const rows = names.split('').map((name) => ({ name: `row ${name}`, line: name }))
   const end = await sendRows(sender, rows, async (taken, receipts) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import { publishInput } from '../../src/command/publish/publish-input.ts'
-import { openPublishAccess } from '../../src/command/operator/publish-client.ts'
+import { openPublishAccess } from '../../src/command/publish/publish-client.ts'
 import { run, contextOf } from '../stage/command-stage.ts'
 import { type InputStage, openInputStage } from './input-stage.ts'
 import { until } from '../processes/other-program.ts'
@@ -28,7 +28,12 @@ function publishing<Input extends Readable>({
   stdout.setEncoding('utf8').on('data', (part: string) => (said.out += part))
   stderr.setEncoding('utf8').on('data', (part: string) => (said.err += part))
   const context = contextOf({ stdout, stderr, stop: stop.signal })
-  const ended = publishInput(input, 'standard input', openPublishAccess(door, stage.tokenFile, context), context)
+  const ended = publishInput(
+    input,
+    'standard input',
+    openPublishAccess(door, stage.tokenFile, context),
+    context,
+  )
   return { input, said, ended, stop }
 }
 

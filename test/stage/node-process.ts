@@ -9,7 +9,7 @@ const ANSWER_MS_MAX = 30_000
 const TOKEN = 'a-token-of-the-process-that-is-long-enough-0123456789'
 
 /** Receipt of a draft, from the door's answer. One that is held, failed or dropped has no seq. */
-export type DoorReceipt = Readonly<{
+type DoorReceipt = Readonly<{
   ref: string
   status: 'published' | 'duplicate' | 'held' | 'failed' | 'dropped'
   seq: number

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
-import { askOperator, openPublishAccess } from '../../command/operator/publish-client.ts'
+import { askOperator, openPublishAccess } from '../../command/publish/publish-client.ts'
 import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
 import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { freeBytes } from '../../log/store/disk-probe.ts'
+import { Command } from 'commander'
 import {
   backupName,
   lockBackups,
@@ -8,25 +8,25 @@ import {
   removeUnfinished,
 } from '../../log/backup/backup-folder.ts'
 import { backupStore } from '../../log/backup/backup.ts'
-import { type HighWater, readHighWater } from '../../log/store/high-water.ts'
 import { writeLastBackup } from '../../log/backup/last-backup.ts'
+import { freeBytes } from '../../log/store/disk-probe.ts'
+import { type HighWater, readHighWater } from '../../log/store/high-water.ts'
 import { openForReading, readStoreIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { faultAtStart } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { checkStore } from '../operator/check-command.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
+import { readKnownKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
+import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { asCopyError, newName } from './new-copy.ts'
-import { formatCount } from '../../protocol/amount.ts'
-import { Command } from 'commander'
-import { readKnownKeys } from '../operator/signing-key-file.ts'
-import { optionOf, wholeBetween } from '../terminal/options.ts'
 
 const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const

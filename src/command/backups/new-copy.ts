@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
-import { type CommandContext, CommandError, pause } from '../terminal/command-context.ts'
 import { LockedError } from '../../log/store/lock.ts'
 import { isFull, isOfSqlite } from '../../log/store/sqlite-error.ts'
+import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
+import { type CommandContext, CommandError, pause } from '../terminal/command-context.ts'
 import { asPathError } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 

@@ -1,7 +1,17 @@
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { faultAtStart } from '../../log/tree/log-fault.ts'
-import type { SigningKey } from '../../log/tree/signer.ts'
+import {
+  backupsIn,
+  type FolderBackup,
+  type StoreContent,
+  storeContentOf,
+} from '../../log/backup/backup-folder.ts'
+import { freeBytes } from '../../log/store/disk-probe.ts'
 import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
+import { lockDirectory, LockedError } from '../../log/store/lock.ts'
+import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
+import type { LogIdentity } from '../../log/store/reader.ts'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import {
   hasStore,
@@ -13,16 +23,21 @@ import {
   storePath,
   storeSchema,
 } from '../../log/store/store.ts'
+import { carriedPlace } from '../../log/tree/carried-place.ts'
+import { faultAtStart } from '../../log/tree/log-fault.ts'
+import { newestCheckpoint } from '../../log/tree/ready-log.ts'
+import { openSignedTrees, tryRead } from '../../log/tree/signed-trees.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { readKeys } from '../../log/tree/signing-keys.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import { formatCompact, type Ms } from '../../protocol/moment.ts'
 import { restoreStore } from '../../publish/restore-store.ts'
+import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { type Diagnosis, note, ok, printDiagnoses, warn, wrong } from '../doctor/diagnosis.ts'
+import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
 import { directoryOption } from '../operator/log-options.ts'
 import { defaultKeyFile, readableKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { asPathError, isFolder, makeFolder } from '../terminal/option-paths.ts'
-import { keyFiles, optionOf } from '../terminal/options.ts'
-import { shellQuoted } from '../terminal/output.ts'
-import { openProgress } from '../terminal/progress.ts'
 import {
   CommandError,
   type ExitCode,
@@ -31,27 +46,12 @@ import {
   type CommandContext,
 } from '../terminal/command-context.ts'
 import { mirrorIn } from '../terminal/log-directory.ts'
-import { asCopyError, newName } from './new-copy.ts'
-import { formatCount } from '../../protocol/amount.ts'
-import { closeSync, existsSync, openSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { freeBytes } from '../../log/store/disk-probe.ts'
-import {
-  backupsIn,
-  type FolderBackup,
-  type StoreContent,
-  storeContentOf,
-} from '../../log/backup/backup-folder.ts'
-import type { LogIdentity } from '../../log/store/reader.ts'
-import { lockDirectory, LockedError } from '../../log/store/lock.ts'
-import { readMirrorMeta } from '../../log/store/mirror-meta.ts'
-import { carriedPlace } from '../../log/tree/carried-place.ts'
-import { readKeys } from '../../log/tree/signing-keys.ts'
-import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
+import { asPathError, isFolder, makeFolder } from '../terminal/option-paths.ts'
+import { keyFiles, optionOf } from '../terminal/options.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
-import { newestCheckpoint } from '../../log/tree/ready-log.ts'
-import { openSignedTrees, tryRead } from '../../log/tree/signed-trees.ts'
-import { readCheckpoint } from '../../tlog/checkpoint.ts'
+import { asCopyError, newName } from './new-copy.ts'
 
 const STOPPED = 'stopped; nothing was changed'
 

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { CommandError } from '../terminal/command-context.ts'
 import { asPathError, checkFile, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { CommandError } from '../terminal/command-context.ts'
 
 /** Cursor of a log: every event up to `seq` has been written. */
 type SavedCursor = Readonly<{ log: string; seq: number }>

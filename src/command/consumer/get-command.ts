@@ -7,11 +7,11 @@ import { type Parameter, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
-import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
-import { formatAnswer } from './output-answer.ts'
-import { print } from '../terminal/output.ts'
-import { timeOption } from './time-options.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
+import { print } from '../terminal/output.ts'
+import { formatAnswer } from './output-answer.ts'
+import { timeOption } from './time-options.ts'
 
 /** The command `get`: one command for each endpoint, with its parameters as options. */
 export function getCommand(context: CommandContext, done: (code: ExitCode) => void): Command {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
-import { groupAmount } from './output-events.ts'
-import { printable } from '../terminal/output.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
+import { printable } from '../terminal/output.ts'
+import { groupAmount } from './output-events.ts'
 
 /** Formats an answer of the API for a terminal: its single figures as lines, then each list as a table. */
 export function formatAnswer(answer: unknown, drawn: boolean): string {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { DetailsByEvent, DetailsWire } from '../../client/event-details.ts'
-import { escapeFormula } from '../../protocol/foreign-text.ts'
 import type { EventWire } from '../../protocol/event.ts'
+import { escapeFormula } from '../../protocol/foreign-text.ts'
 import { printable } from '../terminal/output.ts'
 
 /** Formats of events: columns for people, lines as in the archive, or CSV (RFC 4180). */

@@ -7,15 +7,15 @@ import { type Answer, type Ask, ATTEMPTS_MAX, type OpenAnswer, waitMsAfter } fro
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/endpoints/file-endpoints.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { type MonthRange, monthRange } from './time-options.ts'
-import { type CommandContext, CommandError, type ExitCode, tell } from '../terminal/command-context.ts'
-import { formatCount } from '../../protocol/amount.ts'
 import { askedAgain, askedCovering } from '../../verify/reading/live-source.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>

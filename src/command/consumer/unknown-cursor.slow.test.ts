@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as turn } from 'node:timers/promises'
 import { run, startProxy } from '../../../test/stage/command-stage.ts'
+import { startNode } from '../../../test/stage/node-process.ts'
 import {
   runBackup,
   makeLog,
@@ -12,7 +13,6 @@ import {
   refusalAtStart,
   SIGNING,
 } from '../../../test/story/damaged-log.ts'
-import { startNode } from '../../../test/stage/node-process.ts'
 import { TEST_KEY } from '../../../test/story/signing.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { readStoreIdentity, storePath } from '../../log/store/store.ts'

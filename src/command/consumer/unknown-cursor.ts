@@ -1,8 +1,8 @@
 import type { Daybook } from '../../client/daybook.ts'
-import type { LogKeys } from '../../protocol/endpoints/file-endpoints.ts'
-import { printable } from '../terminal/output.ts'
-import { CommandError, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
+import type { LogKeys } from '../../protocol/endpoints/file-endpoints.ts'
+import { CommandError, type CommandContext } from '../terminal/command-context.ts'
+import { printable } from '../terminal/output.ts'
 
 /** Cursor that the log of a service does not have. */
 type UnknownCursor = Readonly<{

@@ -1,22 +1,25 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Command } from 'commander'
+import { openDemoChain, type PublishedPayments } from '../../../sim/chain/demo-chain.ts'
+import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { writeHistory } from '../../../sim/history-file.ts'
 import { HISTORY_MS } from '../../../sim/history.ts'
 import { numberOf, type PublishDraft, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
 import { liveDrafts, publishOnTime } from '../../../sim/live.ts'
 import { openPatientPublish, type SendResult } from '../../../sim/patient-publish.ts'
+import type { LogReader } from '../../log/store/reader.ts'
 import { openRefs } from '../../log/store/refs.ts'
 import { hasStore, isSimulatedLog, StoreError } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
+import { type DaybookEvent, parseEvent } from '../../protocol/event.ts'
 import { floorTo, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
+import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
 import { openScripts } from '../../web/assets/assets.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
+import { beginLines, openPlainOutput, sayStart } from '../log-lines/start-lines.ts'
 import { runImport } from '../operator/import-command.ts'
-import { upgradeFirst } from '../operator/upgrade-command.ts'
-import type { Service, ServiceSettings } from '../service/service.ts'
-import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import {
   loadServeParts,
   serve,
@@ -24,15 +27,12 @@ import {
   serveOptions,
   settingsOf,
 } from '../operator/serve-command.ts'
-import { Command } from 'commander'
-import { beginLines, openPlainOutput, sayStart } from '../log-lines/start-lines.ts'
-import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
-import { openDemoChain, type PublishedPayments } from '../../../sim/chain/demo-chain.ts'
-import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
-import type { LogReader } from '../../log/store/reader.ts'
-import { type DaybookEvent, parseEvent } from '../../protocol/event.ts'
-import { BEFORE_FIRST, nextSeq } from '../../protocol/seq.ts'
+import { upgradeFirst } from '../operator/upgrade-command.ts'
+import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
+import type { Service, ServiceSettings } from '../service/service.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
+import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 
 /** Seed of the demonstration: every first start has the same history, up to the present. */
 const SEED = 'daybook'
@@ -160,7 +160,7 @@ async function makeHistory(settings: ServiceSettings, context: CommandContext): 
   }
 }
 
-/** Publishes the simulated events through the door, as an operator would, each at its moment. */
+/** Publishes the simulated events through the publish API, as an operator would, each at its moment. */
 async function publishLive(
   service: Service,
   settings: ServiceSettings,
@@ -180,7 +180,7 @@ async function publishLive(
     published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
     now: context.now,
   })
-  const door = {
+  const platform = {
     now: context.now,
     until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, context, signal),
     // Held drafts are looked for first: one that is published in between is then found by its seq.
@@ -192,7 +192,7 @@ async function publishLive(
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
       tell(context, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }
-  await publishOnTime(dues, { ...door, publish: openPatientPublish(door, stop) }, stop)
+  await publishOnTime(dues, { ...platform, publish: openPatientPublish(platform, stop) }, stop)
 }
 
 async function sendDrafts(

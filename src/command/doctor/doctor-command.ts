@@ -1,11 +1,11 @@
+import { Command } from 'commander'
+import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
+import { withCommandErrors } from '../terminal/client.ts'
+import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
+import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 import { type Diagnosis, printDiagnoses } from './diagnosis.ts'
 import { backupsDiagnosis, diagnoseDirectory } from './doctor-directory.ts'
-import { withCommandErrors } from '../terminal/client.ts'
 import { diagnoseUrl } from './doctor-url.ts'
-import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
-import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
-import { Command } from 'commander'
-import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 
 /** Options of `doctor`, as commander parses them. */
 type DoctorOptions = Readonly<{

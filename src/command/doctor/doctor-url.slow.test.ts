@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, suite, test } from 'node:test'
 import { run, startProxy } from '../../../test/stage/command-stage.ts'
-import { type Service, startService } from '../../../test/stage/service.ts'
 import { SAMPLE } from '../../../test/stage/places.ts'
+import { type Service, startService } from '../../../test/stage/service.ts'
 
 let service: Service
 

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
 import { option } from '../terminal/options.ts'
 import { VERSION } from '../terminal/version.ts'
-import type { CommandContext } from '../terminal/command-context.ts'
 import { LINE_LEVELS, type LineLevel } from './facts.ts'
 import type { LogLines } from './log-lines.ts'
 

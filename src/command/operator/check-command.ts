@@ -2,21 +2,18 @@ import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Command } from 'commander'
+import { faultsOfStore } from '../../log/store-faults.ts'
+import { freeBytes } from '../../log/store/disk-probe.ts'
 import { type HighWater, readHighWater } from '../../log/store/high-water.ts'
+import { removeStore } from '../../log/store/store-files.ts'
+import { openForReading, storePath } from '../../log/store/store.ts'
 import { faultAtStart, faultOfGivenKeys, isBehindCarrier } from '../../log/tree/log-fault.ts'
 import { tryRead } from '../../log/tree/signed-trees.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import { faultOfKeys } from '../../log/tree/signing-keys.ts'
-import { openForReading, storePath } from '../../log/store/store.ts'
-import { faultsOfStore } from '../../log/store-faults.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
-import { freeBytes } from '../../log/store/disk-probe.ts'
-import { openProgress } from '../terminal/progress.ts'
-import { formatBytes } from '../terminal/rounded-quantity.ts'
-import { keyFiles, option } from '../terminal/options.ts'
-import { directoryOption, requireLog } from './log-options.ts'
-import { readKnownKeys } from './signing-key-file.ts'
 import {
   CommandError,
   type ExitCode,
@@ -24,8 +21,11 @@ import {
   tell,
   type CommandContext,
 } from '../terminal/command-context.ts'
-import { removeStore } from '../../log/store/store-files.ts'
-import { formatCount } from '../../protocol/amount.ts'
+import { keyFiles, option } from '../terminal/options.ts'
+import { openProgress } from '../terminal/progress.ts'
+import { formatBytes } from '../terminal/rounded-quantity.ts'
+import { directoryOption, requireLog } from './log-options.ts'
+import { readKnownKeys } from './signing-key-file.ts'
 
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 

@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { LockedError } from '../../log/store/lock.ts'
-import type { SigningKey } from '../../log/tree/signer.ts'
 import type { NewLog } from '../../log/store/store.ts'
-import { importFiles } from '../../publish/import/import.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import { STDIN } from '../../publish/import/import-lines.ts'
-import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
-import { isFolder, makeFolder } from '../terminal/option-paths.ts'
-import { shellQuoted } from '../terminal/output.ts'
-import { openProgress } from '../terminal/progress.ts'
+import { importFiles } from '../../publish/import/import.ts'
 import {
   CommandError,
   directoryInUse,
@@ -16,9 +13,12 @@ import {
   tell,
   type CommandContext,
 } from '../terminal/command-context.ts'
+import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
+import { isFolder, makeFolder } from '../terminal/option-paths.ts'
+import { shellQuoted } from '../terminal/output.ts'
+import { openProgress } from '../terminal/progress.ts'
 import { directoryOption, type LogOptions, logOptions, newLogOf } from './log-options.ts'
 import { readSigningKeys } from './signing-key-file.ts'
-import { formatCount } from '../../protocol/amount.ts'
 
 type ImportCommandSettings = Readonly<{
   files: readonly string[]

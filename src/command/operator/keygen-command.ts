@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { formatVkey } from '../../tlog/vkey.ts'
-import { option, optionOf, originName } from '../terminal/options.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { option, optionOf, originName } from '../terminal/options.ts'
 import { ORIGIN } from './log-options.ts'
 import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
 

@@ -1,11 +1,11 @@
 import type { Command, Option } from 'commander'
-import { hasStore, type NewLog, readStoreIdentity } from '../../log/store/store.ts'
 import { readHighWater } from '../../log/store/high-water.ts'
+import { hasStore, type NewLog, readStoreIdentity } from '../../log/store/store.ts'
 import { nameOfLog } from '../../log/tree/ready-log.ts'
 import { type Chain, CHAINS } from '../../protocol/tx.ts'
+import { CommandError } from '../terminal/command-context.ts'
 import { keyFiles, option, originName } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { CommandError } from '../terminal/command-context.ts'
 
 /** Origin of a log for development or demonstration, and name for a key that no log has yet. */
 export const ORIGIN: string = 'localhost/daybook'

@@ -1,6 +1,6 @@
+import { errorMessage } from '../../protocol/error-reason.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
-import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** A node that listens. `broken` resolves with the reason when it must stop by itself. */
 type RunningNode = AsyncDisposable & Readonly<{ broken: Promise<string> }>

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { base64urlnopad } from '@scure/base'
 import { createDurably, removeMakings } from '../../log/store/durable-rename.ts'
+import { hasStore } from '../../log/store/store.ts'
+import { type CosignerKey, cosignerKey } from '../../log/tree/cosigner-key.ts'
 import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
-import { hasStore } from '../../log/store/store.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
-import { type CosignerKey, cosignerKey } from '../../log/tree/cosigner-key.ts'
+import { CommandError, tell, type CommandContext } from '../terminal/command-context.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
-import { CommandError, tell, type CommandContext } from '../terminal/command-context.ts'
 
 /** Bits of a file mode that give other users any access. */
 export const OTHERS = 0o077

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { LockedError } from '../../log/store/lock.ts'
+import { formatCount } from '../../protocol/amount.ts'
 import { removeKept } from '../../publish/upgrade/swap-stores.ts'
 import {
   type UpgradeForecast,
@@ -8,15 +9,14 @@ import {
   upgradeStore,
 } from '../../publish/upgrade/upgrade.ts'
 import { textOfFault } from '../service/background-audit.ts'
+import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { VERSION } from '../terminal/version.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import { readableKeys, readKeyFile } from './signing-key-file.ts'
-import { formatCount } from '../../protocol/amount.ts'
 
 type UpgradeOptions = Readonly<{
   data: string
@@ -128,10 +128,8 @@ async function runUpgrade(
   }
 }
 
-/** Seconds between two lines about the progress where no terminal shows a bar. */
-const LINE_SECONDS = 15
-/** Time of a whole upgrade for each second in which events are carried over. */
-const WHOLE = 1.15
+/** Time between two lines about the progress where no terminal shows a bar. */
+const LINE_MS = 15_000
 
 const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
   events: 'carrying the events over',
@@ -144,34 +142,21 @@ const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
   renaming: 'replacing the old store',
 }
 
-/** Tells the forecast, the progress with the time that is left, and when the service is to be stopped. */
+/** Tells what an upgrade needs, how far it is, and when the service is to be stopped. */
 function openTelling(context: CommandContext) {
   const progress = openProgress('upgrading', 'events', context)
-  let first: Readonly<{ done: number; ms: number }> | null = null
   let toldMs = context.monotonicMs()
   let isWaiting = false
-
-  function leftOf({ stage, done, total }: UpgradeProgress): string {
-    const ms = context.monotonicMs()
-    if (stage !== 'events') return ''
-    first ??= { done, ms }
-    const rate = (done - first.done) / (ms - first.ms)
-    const seconds = (((total - done) / rate) * WHOLE) / 1_000
-    return Number.isFinite(seconds) ? `, about ${Math.ceil(seconds)} s left` : ''
-  }
-
   return {
     onForecast({ from, to, events, lost, needBytes, freeBytes }: UpgradeForecast) {
+      const what = `upgrading ${formatCount(events, 'event')} from schema ${from} to schema ${to}`
       const room = `${formatBytes(needBytes)} of disk at most; ${formatBytes(freeBytes)} are free`
-      tell(
-        context,
-        `upgrading ${formatCount(events, 'event')} from schema ${from} to schema ${to} needs ${room}`,
-      )
+      tell(context, `${what} needs ${room}`)
       if (lost !== null)
         tell(context, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
     },
-    onProgress(at: UpgradeProgress) {
-      if (at.stage === 'waiting' && !isWaiting) {
+    onProgress({ stage, done, total }: UpgradeProgress) {
+      if (stage === 'waiting' && !isWaiting) {
         isWaiting = true
         progress.end()
         tell(
@@ -180,11 +165,10 @@ function openTelling(context: CommandContext) {
         )
       }
       if (isWaiting) return
-      const note = `${STAGES[at.stage]}${leftOf(at)}`
-      progress.at(at.done, at.total, ` | ${note}`)
-      if (context.interactive || context.monotonicMs() - toldMs < LINE_SECONDS * 1_000) return
+      progress.at(done, total, ` | ${STAGES[stage]}`)
+      if (context.interactive || context.monotonicMs() - toldMs < LINE_MS) return
       toldMs = context.monotonicMs()
-      tell(context, `${at.done} of ${formatCount(at.total, 'event')}: ${note}`)
+      tell(context, `${done} of ${formatCount(total, 'event')}: ${STAGES[stage]}`)
     },
     end: progress.end,
   }

@@ -1,6 +1,12 @@
-import { type DraftReceipt, type PublishAccess, type PublishFailure, REQUEST_TIMEOUT, sendOnce } from '../operator/publish-client.ts'
-import { printable } from '../terminal/output.ts'
 import { type CommandContext, pause, tell } from '../terminal/command-context.ts'
+import { printable } from '../terminal/output.ts'
+import {
+  type DraftOutcome,
+  type PublishAccess,
+  type PublishFailure,
+  REQUEST_TIMEOUT,
+  sendOnce,
+} from './publish-client.ts'
 
 /** Most drafts and bytes of one request. */
 const REQUEST_DRAFTS = 1_000
@@ -10,7 +16,7 @@ const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 30_000
 /** Longest wait before a draft is tried again that waits for held ones. A settlement takes some seconds. */
 const HELD_RETRY_MS_MAX = 5_000
-/** Longest wait that the door may ask for. */
+/** Longest wait that an answer may ask for. */
 const ASKED_MS_MAX = 60_000
 const TOO_LARGE = 413
 
@@ -20,7 +26,7 @@ export type DraftRow = Readonly<{ name: string; line: string }>
 /** Called with rows that the log has taken, in order, before the next ones are sent. */
 type Settle<Row> = (
   rows: readonly Row[],
-  receipts: readonly DraftReceipt[],
+  receipts: readonly DraftOutcome[],
   log: string | null,
 ) => Promise<void>
 
@@ -29,9 +35,9 @@ type SendEnd = Readonly<
   { is: 'sent' } | { is: 'stopped' } | { is: 'refused'; reason: string; otherLog: string | null }
 >
 
-/** Door that is asked until it answers. `door.log` is the log of the first answer, and of every later one. */
+/** Publish API that is asked until it answers. `access.log` is the log of the first answer, and of every later one. */
 export type DraftSender = {
-  door: PublishAccess
+  access: PublishAccess
   readonly trouble: TroubleReport
   /** Waits between two attempts, unless or until the command is stopped; `pause` if absent. */
   readonly wait?: typeof pause
@@ -50,23 +56,23 @@ export async function sendRows<Row extends DraftRow>(
   let [from, alone, most] = [0, -1, REQUEST_DRAFTS]
   const { wait = pause } = sender
   let waitMs = RETRY_MS_MIN
-  /** Rows that the door refused with an earlier one, and the reason of each. */
+  /** Rows that were refused with an earlier one, and the reason of each. */
   const bad = new Map<number, string>()
   while (from < rows.length) {
     const part = rows.slice(from, endOf(rows, from, alone, most))
     const answer = await sendOnce(
-      sender.door,
+      sender.access,
       part.map(({ line }) => line),
     )
     if (answer.ok) {
       sender.trouble.over('the publish API takes drafts again')
-      sender.door = { ...sender.door, log: sender.door.log ?? answer.log }
+      sender.access = { ...sender.access, log: sender.access.log ?? answer.log }
       await settle(part, answer.receipts, answer.log)
       from += part.length
       waitMs = RETRY_MS_MIN
       continue
     }
-    if (sender.door.stop.aborted) return { is: 'stopped' }
+    if (sender.access.stop.aborted) return { is: 'stopped' }
     const { failure } = answer
     const index = failure.draft ?? -1
     const row = part[index]
@@ -82,8 +88,8 @@ export async function sendRows<Row extends DraftRow>(
       const limit = failure.held > 0 ? HELD_RETRY_MS_MAX : RETRY_MS_MAX
       sender.trouble.lasts(waitReason(row, failure))
       const askedMs = Math.min(failure.retryMs ?? 0, ASKED_MS_MAX)
-      await wait(Math.max(Math.min(waitMs, limit), askedMs), sender.door.stop)
-      if (sender.door.stop.aborted) return { is: 'stopped' }
+      await wait(Math.max(Math.min(waitMs, limit), askedMs), sender.access.stop)
+      if (sender.access.stop.aborted) return { is: 'stopped' }
       waitMs = Math.min(waitMs * 2, limit)
     } else {
       const later = [...bad].flatMap(([at, reason]) => (at > from ? [reason] : []))

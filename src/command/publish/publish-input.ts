@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
-import { openDraftCounts } from '../operator/draft-counts.ts'
-import type { PublishAccess } from '../operator/publish-client.ts'
 import { type CommandContext, CommandError, type ExitCode, pause, tell } from '../terminal/command-context.ts'
+import { openDraftCounts } from './draft-counts.ts'
+import { draftLines } from './draft-lines.ts'
 import { type DraftRow, type DraftSender, openTroubleReport, sendRows } from './draft-sender.ts'
-import { draftLines } from '../operator/draft-lines.ts'
 import { openNotifier } from './notifier.ts'
+import type { PublishAccess } from './publish-client.ts'
 
 /**
  * Publishes the lines of an input that may never end, as they arrive and in order. `name` is the input's name in messages. Waits without end for a door that is away: the
@@ -14,10 +14,10 @@ import { openNotifier } from './notifier.ts'
 export async function publishInput(
   input: Readable,
   name: string,
-  door: PublishAccess,
+  access: PublishAccess,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const sender: DraftSender = { door, trouble: openTroubleReport(context) }
+  const sender: DraftSender = { access, trouble: openTroubleReport(context) }
   const counts = openDraftCounts(context, context.stdout)
   let last = 0
   try {

@@ -1,10 +1,10 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import { type Daybook, openDaybook } from '../../client/daybook.ts'
 import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
+import { CommandError, tell, type CommandContext } from './command-context.ts'
 import { readAddress } from './log-address.ts'
 import { printable } from './output.ts'
 import { VERSION } from './version.ts'
-import { CommandError, tell, type CommandContext } from './command-context.ts'
 
 /** Opens a client of the service at an address that the user gave. */
 export function openClient(url: string, context: CommandContext): Daybook {

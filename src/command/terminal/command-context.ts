@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isNoRoom } from '../../log/store/disk-probe.ts'
 import { lockDirectory, LockedError } from '../../log/store/lock.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 export { outsideReason } from '../../log/outside-reason.ts'
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { run } from '../../../test/stage/command-stage.ts'
 import { skipUnless } from '../../../test/processes/test-needs.ts'
+import { run } from '../../../test/stage/command-stage.ts'
 import { CommandError } from './command-context.ts'
 
 /** A file of Linux whose first byte cannot be read (EIO). */

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { after, before, suite, test } from 'node:test'
 import { text as whole } from 'node:stream/consumers'
+import { after, before, suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
-import { fetchSameOrigin, readAddress } from './log-address.ts'
 import { CommandError } from './command-context.ts'
+import { fetchSameOrigin, readAddress } from './log-address.ts'
 
 /** Answer of a server to each path: the target of a redirect, or null for an ordinary answer. */
 async function leading(

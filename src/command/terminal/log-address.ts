@@ -1,7 +1,7 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Surroundings } from '../../client/surroundings.ts'
-import { printable } from './output.ts'
 import { CommandError } from './command-context.ts'
+import { printable } from './output.ts'
 
 /** Redirects that are followed within one origin. */
 const REDIRECTS_MAX = 5

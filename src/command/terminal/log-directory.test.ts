@@ -3,8 +3,8 @@ import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { run } from '../../../test/stage/command-stage.ts'
 import { skipUnless } from '../../../test/processes/test-needs.ts'
+import { run } from '../../../test/stage/command-stage.ts'
 import { createStore, storePath } from '../../log/store/store.ts'
 
 const OTHER_USER = 65_534

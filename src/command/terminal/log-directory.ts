@@ -1,7 +1,7 @@
+import { statSync } from 'node:fs'
 import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
 import { CommandError, type CommandContext } from './command-context.ts'
-import { statSync } from 'node:fs'
 import { shellQuoted } from './output.ts'
 
 /** The log that a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
 import { createStore, storePath } from '../../log/store/store.ts'
-import { asPathError, checkFolder, makeFolder, systemReason } from './option-paths.ts'
 import { openCheckpointFolder } from '../consumer/verify-command.ts'
+import { asPathError, checkFolder, makeFolder, systemReason } from './option-paths.ts'
 
 /** No service answers there, so an immediate error was made without a request. */
 const NOWHERE = 'http://127.0.0.1:9'

@@ -2,9 +2,9 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmdirSync, statS
 import { dirname, join, resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
-import { shellQuoted } from './output.ts'
-import { CommandError } from './command-context.ts'
 import { errorMessage, isOverQuota, QUOTA_WORDS } from '../../protocol/error-reason.ts'
+import { CommandError } from './command-context.ts'
+import { shellQuoted } from './output.ts'
 
 /**
  * Refuses a path unless it is a folder that can be written into, or one that can be made. Leaves nothing behind, so work

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { WORD } from '../../protocol/rules.ts'
-import { parseNetworks } from '../../serve/allowance/caller.ts'
 import { CommandError } from './command-context.ts'
+import { parseNetworks } from '../../serve/allowance/caller.ts'
 
 /**
  * Option that can also be set as `DAYBOOK_…`. An empty value is refused: an empty path would mean the current folder, and
@@ -114,10 +114,10 @@ const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'no', 'off'])
  * when its variable exists, whatever the value is. Throws a CommandError for a value that is neither on nor off.
  */
 export function settleSwitches(command: Command, environment: Record<string, string | undefined>): void {
-  for (const option of command.options) {
-    const { envVar = '' } = option
+  for (const each of command.options) {
+    const { envVar = '' } = each
     const value = environment[envVar]
-    if (value === undefined || !option.isBoolean()) continue
+    if (value === undefined || !each.isBoolean()) continue
     const word = value.trim().toLowerCase()
     if (OFF.has(word)) delete environment[envVar]
     else if (!ON.has(word)) throw new CommandError(2, `${envVar}: give true or false`)

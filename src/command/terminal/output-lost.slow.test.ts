@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { skipUnless } from '../../../test/processes/test-needs.ts'
-import { type Service, startService } from '../../../test/stage/service.ts'
 import { MAIN, SAMPLE } from '../../../test/stage/places.ts'
+import { type Service, startService } from '../../../test/stage/service.ts'
 
 /** Device that behaves like a full disk. */
 const FULL = '/dev/full'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { InvalidArgumentError } from 'commander'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../../../test/tlog/example.ts'
-import { formatVkey, type VerifierKey } from '../../tlog/vkey.ts'
-import { collectWitnesses, readWitnesses, type WitnessChoice } from './witness-option.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
+import { formatVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { CommandError } from './command-context.ts'
+import { collectWitnesses, readWitnesses, type WitnessChoice } from './witness-option.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 const witness = (n: number): VerifierKey =>

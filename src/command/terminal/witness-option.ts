@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander'
-import { NODE_PRIMITIVES } from './node-primitives.ts'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { CommandError } from './command-context.ts'
+import { NODE_PRIMITIVES } from './node-primitives.ts'
 
 /** Key of a witness that the user chose. `url` is the address below which the witness answers, without a slash at its end. */
 type ChosenWitness = Readonly<{ key: VerifierKey; url: string | null }>

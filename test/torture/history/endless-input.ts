@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../../sim/random.ts'
-import { openPublishAccess } from '../../../src/command/operator/publish-client.ts'
+import { openPublishAccess } from '../../../src/command/publish/publish-client.ts'
 import { publishInput } from '../../../src/command/publish/publish-input.ts'
 import { contextOf } from '../../stage/command-stage.ts'
 import type { Cluster } from './cluster.ts'
@@ -46,7 +46,12 @@ export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): E
   stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
   const input = new PassThrough()
   const context = contextOf({ stderr, stop: stop.signal })
-  const ended = publishInput(input, 'standard input', openPublishAccess(doors.join(','), tokenFile, context), context)
+  const ended = publishInput(
+    input,
+    'standard input',
+    openPublishAccess(doors.join(','), tokenFile, context),
+    context,
+  )
   // Awaited at the end, unless the campaign fails before.
   ended.catch(() => undefined)
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDurably, makeFolderDurably, removeMakings } from '../../log/store/durable-rename.ts'
-import { TOKEN_BYTES_MIN } from '../../publish/api/token-guard.ts'
-import { readStart, systemReason } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/command-context.ts'
+import { readStart, systemReason } from '../terminal/option-paths.ts'
+import { TOKEN_BYTES_MIN } from '../../publish/api/token-guard.ts'
 
 /** File in the data directory with the token that is made at the first start. */
 export const TOKEN_FILE = 'publish-token'

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
+import { Argument, Command } from 'commander'
 import type { Answer } from '../../client/ask.ts'
-import { openSameLog } from '../../client/event-pages.ts'
 import { endpointPath, type QueryValues } from '../../client/endpoint-query.ts'
+import { openSameLog } from '../../client/event-pages.ts'
 import { formatAmount, negate, parseAmount } from '../../protocol/amount.ts'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import type { EventWire } from '../../protocol/event.ts'
+import { SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { EventCorrections, EventDetails, EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import { CORRECTABLE_TYPES, isEventType } from '../../protocol/rules.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { concernsNode, openPublishAccess, sendDrafts } from './publish-client.ts'
 import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
-import { Argument, Command } from 'commander'
-import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
+import { concernsNode, openPublishAccess, sendDrafts } from './publish-client.ts'
 
 type CorrectOptions = Readonly<{
   /** Public address, where the event is read. */
@@ -69,7 +69,7 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
   const { url, to, tokenFile, restate, dryRun = false } = options
   const fields = restate === undefined ? null : parseRestatement(restate)
   if (tokenFile === undefined && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
-  const door = tokenFile === undefined ? null : openPublishAccess(to, tokenFile, context)
+  const access = tokenFile === undefined ? null : openPublishAccess(to, tokenFile, context)
   const daybook = openClient(url, context)
   const signal = context.stop
   const sameLog = openSameLog()
@@ -94,11 +94,11 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
     ...(fields === null ? [] : [restatementDraft(event, details, fields, options)]),
   ]
   const lines = drafts.map((draft) => JSON.stringify(draft))
-  if (door === null || dryRun) {
+  if (access === null || dryRun) {
     context.stdout.write(lines.map((line) => `${line}\n`).join(''))
     return 0
   }
-  const sent = await sendDrafts({ ...door, log: answer.headers.get('daybook-log') }, lines)
+  const sent = await sendDrafts({ ...access, log: answer.headers.get('daybook-log') }, lines)
   if (!sent.ok) {
     const { field: firstField } = sent.failure
     const isCorrected = CORRECTED_FIELDS.includes(firstField ?? '')
@@ -136,7 +136,7 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
   return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
 }
 
-/** Fields that the door refuses when another command has corrected or replaced the event. */
+/** Fields that the publish API refuses when another command has corrected or replaced the event. */
 const CORRECTED_FIELDS: readonly string[] = ['ref', 'details.corrects', 'details.restates']
 
 /** Tells which events have cancelled and replaced an event, and what to do; null when nothing has cancelled it. */

@@ -1,11 +1,11 @@
+import { Argument, Command, type Option } from 'commander'
+import { optionOf } from '../terminal/options.ts'
+import { print, printable } from '../terminal/output.ts'
+import { askOperator, openPublishAccess, type PublishAccess } from './publish-client.ts'
+import { HELD_DECISIONS, type HeldDecision, LISTED_STATES } from '../../publish/api/held-api.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { formatTable } from '../consumer/output-answer.ts'
-import { print, printable } from '../terminal/output.ts'
 import { type CommandContext, type ExitCode, tell } from '../terminal/command-context.ts'
-import { askOperator, openPublishAccess, type PublishAccess } from './publish-client.ts'
-import { Argument, Command, type Option } from 'commander'
-import { HELD_DECISIONS, type HeldDecision, LISTED_STATES } from '../../publish/api/held-api.ts'
-import { optionOf } from '../terminal/options.ts'
 
 /** Options of every command below `held`, as commander parses them. */
 type HeldOptions = Readonly<{ to: string; tokenFile: string }>
@@ -58,7 +58,7 @@ Examples:
   return held
 }
 
-/** Drafts of one request for a page, and refs of one decision: the most that the door takes. */
+/** Drafts of one request for a page, and refs of one decision: the most that the publish API takes. */
 const PAGE_DRAFTS = 1_000
 const DECISION_REFS = 1_000
 
@@ -67,10 +67,10 @@ async function listHeld(
   { to, tokenFile, state }: HeldOptions & Readonly<{ state?: string }>,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const door = openPublishAccess(to, tokenFile, context)
+  const access = openPublishAccess(to, tokenFile, context)
   const isTable = (context.columns?.() ?? null) !== null
   let isEmpty = true
-  for await (const drafts of pages(door, state)) {
+  for await (const drafts of pages(access, state)) {
     if (drafts.length === 0) continue
     isEmpty = false
     const shown = isTable
@@ -82,10 +82,13 @@ async function listHeld(
   return 0
 }
 
-async function* pages(door: PublishAccess, state: string | undefined): AsyncGenerator<readonly JsonObject[]> {
+async function* pages(
+  access: PublishAccess,
+  state: string | undefined,
+): AsyncGenerator<readonly JsonObject[]> {
   const filter = state === undefined ? '' : `&state=${state}`
   for (let after: unknown = 0; typeof after === 'number';) {
-    const page = await askOperator(door, `/held?after=${after}&limit=${PAGE_DRAFTS}${filter}`, null)
+    const page = await askOperator(access, `/held?after=${after}&limit=${PAGE_DRAFTS}${filter}`, null)
     yield draftsIn(page)
     after = page['next']
   }
@@ -146,13 +149,13 @@ async function decideHeld(
   { to, tokenFile, reason }: HeldOptions & Readonly<{ reason: string }>,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const door = openPublishAccess(to, tokenFile, context)
+  const access = openPublishAccess(to, tokenFile, context)
   const isText = (context.columns?.() ?? null) !== null
   const wanted = [...new Set(refs)]
   let missed = 0
   for (let from = 0; from < wanted.length; from += DECISION_REFS) {
     const part = wanted.slice(from, from + DECISION_REFS)
-    const answer = await askOperator(door, `/held/${decision}`, { refs: part, reason })
+    const answer = await askOperator(access, `/held/${decision}`, { refs: part, reason })
     for (const outcome of draftsIn(answer)) {
       if (outcome['status'] !== DONE[decision]) missed += 1
       await print(isText ? `${outcomeText(outcome)}\n` : `${JSON.stringify(outcome)}\n`, context)

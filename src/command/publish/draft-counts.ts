@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
-import { tell, type CommandContext } from '../terminal/command-context.ts'
 import { formatCount } from '../../protocol/amount.ts'
+import { tell, type CommandContext } from '../terminal/command-context.ts'
 
 /** Shortest time between two reports of a run without end. */
 const REPORT_MS = 60_000

@@ -1,13 +1,81 @@
 import { createReadStream, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { Command } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
+import { formatCount } from '../../protocol/amount.ts'
+import type { Option as PluggedOption } from '../plug/option.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
+import { type CommandContext, CommandError, type ExitCode, tell } from '../terminal/command-context.ts'
+import { option } from '../terminal/options.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import { type DraftLine, draftLines } from './draft-lines.ts'
-import { type PublishAccess, sendDrafts } from './publish-client.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
-import { formatCount } from '../../protocol/amount.ts'
+import { openPublishAccess, type PublishAccess, sendDrafts } from './publish-client.ts'
+import { publishInput } from './publish-input.ts'
+
+/** Options that name the publish API. */
+export type PublishOptions = Readonly<{ to: string; url?: string; tokenFile?: string }>
+
+/** The command `publish`: drafts from a file, from an input that may never end, or from the source of an option. */
+export async function publishCommand(
+  context: CommandContext,
+  input: Readable,
+  done: (code: ExitCode) => void,
+  plugged: readonly PluggedOption[],
+): Promise<Command> {
+  const parts = await Promise.all(plugged.flatMap(({ publish: load }) => load?.() ?? []))
+  const publishAlone = new Command('publish')
+    .description('send drafts to the publish API')
+    .argument('[file]', 'drafts as JSON lines; - for standard input, the default')
+    .addOption(
+      option(
+        '--to <urls>',
+        'address of the publish API; with several nodes, their addresses with commas',
+      ).default('http://127.0.0.1:8081'),
+    )
+    .addOption(
+      option('--url <url>', 'address of the service: refuse a publish API that belongs to another log'),
+    )
+    .addOption(option('--token-file <file>', 'file with the publish token; required to send drafts'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  daybook publish drafts.jsonl --token-file token
+  tail -n +1 -F drafts.jsonl | daybook publish - --token-file token`,
+    )
+  return parts
+    .reduce((command, { add }) => add(command), publishAlone)
+    .action(async (file: string | undefined, options: PublishOptions) => {
+      const part = parts.find(({ isChosen }) => isChosen(options, file ?? null))
+      if (part !== undefined) return done(await part.publish(options, context))
+      done(await publishFrom(file ?? null, await givenAccess(options, context), input, context))
+    })
+}
+
+async function publishFrom(
+  file: string | null,
+  access: PublishAccess,
+  input: Readable,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const isInput = file === null || file === '-'
+  const hasEnd = !isInput && !isPipe(file)
+  if (isInput) return publishInput(input, 'standard input', access, context)
+  if (hasEnd) return publishFile(file, access, context)
+  return publishInput(createReadStream(file), shellQuoted(file), access, context)
+}
+
+/** Reads the access of the options, pinned to the log of the service at `--url`, if given. */
+export async function givenAccess(
+  { to, tokenFile, url }: PublishOptions,
+  context: CommandContext,
+): Promise<PublishAccess> {
+  if (tokenFile === undefined) throw new CommandError(2, 'give the publish token with --token-file')
+  const access = openPublishAccess(to, tokenFile, context)
+  return url === undefined ? access : { ...access, log: await publicLog(url, context) }
+}
 
 /** Most drafts and bytes of one request. Each request is all or nothing. */
 const REQUEST_DRAFTS = 1_000
@@ -17,22 +85,18 @@ const REQUEST_BYTES = 8 * 1024 * 1024
  * Sends the drafts of a file to the publish API, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
  * when a draft is refused, and when one is never published because it failed or was dropped.
  */
-export async function publishFile(
-  file: string,
-  anyDoor: PublishAccess,
-  context: CommandContext,
-): Promise<ExitCode> {
+async function publishFile(file: string, given: PublishAccess, context: CommandContext): Promise<ExitCode> {
   const total = statSync(file).size
   const source = createReadStream(file)
   const progress = openProgress('publishing', 'bytes', context)
-  let door = anyDoor
+  let access = given
   const counts = openDraftCounts(context, context.stdout)
   try {
     let firstLine = 1
     let [bytes, drafts] = [0, 0]
     for await (const lines of batches(draftLines(source, shellQuoted(file), context.stop), context.stop)) {
       const texts = lines.map(({ text }) => text)
-      const answer = await sendDrafts(door, texts)
+      const answer = await sendDrafts(access, texts)
       if (!answer.ok) {
         progress.end()
         for (const { draft, field, reason } of [answer.failure, ...answer.failure.others]) {
@@ -48,7 +112,7 @@ export async function publishFile(
       }
       drafts += lines.length
       // The drafts of one run go into one log.
-      door = { ...door, log: door.log ?? answer.log }
+      access = { ...access, log: access.log ?? answer.log }
       firstLine = (lines.at(-1)?.number ?? 0) + 1
       bytes += lines.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)
       progress.at(bytes, Math.max(total, bytes), ` | ${formatCount(drafts, 'draft')}`)
@@ -66,7 +130,7 @@ export async function publishFile(
 }
 
 /** Id of the log that a service serves. */
-export async function publicLog(url: string, context: CommandContext): Promise<string | null> {
+async function publicLog(url: string, context: CommandContext): Promise<string | null> {
   const { ask } = openClient(url, context)
   const path = endpointPath('status', '')
   const { headers } = await withCommandErrors(() => ask.get(path, { signal: context.stop }))
@@ -74,7 +138,7 @@ export async function publicLog(url: string, context: CommandContext): Promise<s
 }
 
 /** Whether a path is a pipe or a device, which may have no end; false for a file. Exit code 2 when it is neither. */
-export function isPipe(path: string): boolean {
+function isPipe(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) throw new CommandError(2, `the file ${shellQuoted(path)} does not exist`)
   if (found.isDirectory())

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
-import { systemReason } from '../terminal/option-paths.ts'
 import { CommandError } from '../terminal/command-context.ts'
+import { systemReason } from '../terminal/option-paths.ts'
 
 /** A line that is not blank, without its line break, and its number from 1. */
 export type DraftLine = Readonly<{ number: number; text: string }>

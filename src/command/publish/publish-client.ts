@@ -34,7 +34,7 @@ export function openPublishAccess(to: string, tokenFile: string, context: Comman
 }
 
 /** Outcome of one draft. */
-export type DraftReceipt = Readonly<{ ref: string; status: string; seq: number | null }>
+export type DraftOutcome = Readonly<{ ref: string; status: string; seq: number | null }>
 
 /** A bad draft of a request: its index, the field at fault, and the reason. */
 type BadDraft = Readonly<{ draft: number; field: string; reason: string }>
@@ -59,9 +59,8 @@ export type PublishFailure = Readonly<{
 }>
 
 /** Answer to one publish request. */
-export type PublishAnswer = Readonly<
-  | { ok: true; receipts: readonly DraftReceipt[]; log: string | null }
-  | { ok: false; failure: PublishFailure }
+type PublishAnswer = Readonly<
+  { ok: true; receipts: readonly DraftOutcome[]; log: string | null } | { ok: false; failure: PublishFailure }
 >
 
 /**
@@ -115,11 +114,7 @@ export function concernsNode({ status }: Pick<PublishFailure, 'status'>): boolea
   return status === null || status === REQUEST_TIMEOUT || status >= 500
 }
 
-async function sendTo(
-  access: PublishAccess,
-  address: URL,
-  lines: readonly string[],
-): Promise<PublishAnswer> {
+async function sendTo(access: PublishAccess, address: URL, lines: readonly string[]): Promise<PublishAnswer> {
   const { addresses, answerMs = ANSWER_MS, log: expected } = access
   const asked = await ask(access, new URL('/publish', address), {
     body: lines.join('\n'),
@@ -231,7 +226,7 @@ function failed(
   return { ok: false, failure: { ...failure, retryMs: null, held: 0, otherLog } }
 }
 
-function receiptOf(receipt: unknown): DraftReceipt {
+function receiptOf(receipt: unknown): DraftOutcome {
   const [ref, status, seq] = ['ref', 'status', 'seq'].map((name) => fieldIn(receipt, name))
   return {
     ref: typeof ref === 'string' ? ref : '',
@@ -288,7 +283,7 @@ const READY_MS = 1_000
 const ADDRESS = { what: 'the address of the publish API with --to', example: 'http://127.0.0.1:8081' }
 
 /** Addresses of the nodes of one log. Requests go to one of them as long as it answers. */
-export type AddressChoice = Readonly<{
+type AddressChoice = Readonly<{
   /** The address that messages name. */
   first: URL
   /** Whether there is a fallback. */
