@@ -1,8 +1,10 @@
 /**
  * The room of the command line and of the running service. It may know all of the core, and no option: `main.ts` plugs
  * options in through the ports of `plug/option.ts`. Begin to read here: each command is one file, which declares its
- * options and runs it. `operator/serve-command.ts` leads to the service (`service/service.ts`), whose log lines are a table
- * of facts (`log-lines/facts.ts`). `terminal` has what commands share: parsers of options, the client, output and errors.
+ * options and runs it. `consumer` has the commands of readers, `operator`, `backups` and `doctor` those of operators, and
+ * `publish` those that use the publish API. `operator/serve-command.ts` leads to the service (`service/service.ts`), whose
+ * log lines are a table of facts (`log-lines/facts.ts`). `terminal` has what commands share: parsers of options, the
+ * client, output and errors.
  */
 
 import { Command } from 'commander'

@@ -5,7 +5,7 @@ import {
   CommandError,
   type ExitCode,
   pause,
-  tell,
+  printNotice,
 } from '../command/terminal/command-context.ts'
 import { openNotifier } from '../command/publish/notifier.ts'
 import { DatabaseError } from '../command/database/database-connection.ts'
@@ -91,12 +91,12 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
   session.onRows(notifier.notify)
   let isTold = false
   while (!(await session.lock())) {
-    if (!isTold) tell(context, 'another drainer has the outbox; waiting for its end')
+    if (!isTold) printNotice(context, 'another drainer has the outbox; waiting for its end')
     isTold = true
     await notifier.wait(LOOK_MS)
     if (context.stop.aborted) return ended(run, 0)
   }
-  if (isTold) tell(context, 'draining')
+  if (isTold) printNotice(context, 'draining')
   await pinLog(sender, session, settings.table)
   for (;;) {
     notifier.clear()
@@ -119,7 +119,7 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
     if (end.is === 'stopped') return ended(run, 0)
     if (end.is === 'refused') {
       const reason = end.otherLog === null ? end.reason : otherLog(settings.table, end.otherLog)
-      tell(context, `${reason}\nthis row and the rows after it wait: see docs/outbox.md`)
+      printNotice(context, `${reason}\nthis row and the rows after it wait: see docs/outbox.md`)
       return ended(run, 1)
     }
   }

@@ -8,7 +8,7 @@ import {
   CommandError,
   type ExitCode,
   takeDirectory,
-  tell,
+  printNotice,
   type CommandContext,
 } from '../../command/terminal/command-context.ts'
 import { databaseOf } from '../../command/database/sent-database.ts'
@@ -132,11 +132,12 @@ async function check({ data, ...options }: CheckOptions, context: CommandContext
       store,
     }),
   )
-  for (const said of [...faults, ...notices]) tell(context, said)
+  for (const said of [...faults, ...notices]) printNotice(context, said)
   if (faults.length > 0) return 1
   const whole = `${rows} rows follow each other up to seq ${end.head} of log ${end.logId}`
   context.stdout.write(`${whole}${store === null ? '' : ', and the store agrees with them'}\n`)
-  if (end.vkeys === null) tell(context, 'no signature was checked: the first rows are gone; give --data')
+  if (end.vkeys === null)
+    printNotice(context, 'no signature was checked: the first rows are gone; give --data')
   for (const vkey of end.vkeys ?? []) context.stdout.write(`signed with ${vkey}\n`)
   return 0
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
 import { print } from '../../command/terminal/output.ts'
-import { type ExitCode, tell, type CommandContext } from '../../command/terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../../command/terminal/command-context.ts'
 import type { LostDrafts } from '../log/lost-drafts.ts'
 import { workOnTable } from './table-work.ts'
 
@@ -28,7 +28,7 @@ async function lost({ data, present }: LostOptions, context: CommandContext): Pr
   const found = await workOnTable('reading', context, () => lostDrafts(data))
   const lines = present === true ? found.present.map((one) => JSON.stringify(one)) : found.lost
   for (const line of lines) if (!(await print(`${line}\n`, context))) return 0
-  for (const line of summary(found)) tell(context, line)
+  for (const line of summary(found)) printNotice(context, line)
   return 0
 }
 

@@ -20,7 +20,7 @@ import { checkStore } from '../operator/check-command.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
 import { readKnownKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -93,7 +93,7 @@ export async function backUp(settings: BackupSettings, context: CommandContext):
   await backUpTo(newest, at, settings, context)
   const removed = removeOldBackups(to, { logId: id, days: settings.keepDays, newest })
   if (removed.length > 0)
-    tell(context, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
+    printNotice(context, `${removed.length} older backups removed: --keep-days ${settings.keepDays}`)
   return 0
 }
 
@@ -166,7 +166,7 @@ function readMark(data: string, context: CommandContext): HighWater | null {
     return readHighWater(data)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    tell(context, `${error.message}; the copy is not compared with it`)
+    printNotice(context, `${error.message}; the copy is not compared with it`)
     return null
   }
 }
@@ -201,6 +201,6 @@ function noteBackup(
   try {
     writeLastBackup(data, made)
   } catch (error) {
-    tell(context, `the backup cannot be noted in ${shellQuoted(data)}: ${systemReason(error)}`)
+    printNotice(context, `the backup cannot be noted in ${shellQuoted(data)}: ${systemReason(error)}`)
   }
 }

@@ -42,7 +42,7 @@ import {
   CommandError,
   type ExitCode,
   takeDirectory,
-  tell,
+  printNotice,
   type CommandContext,
 } from '../terminal/command-context.ts'
 import { mirrorIn } from '../terminal/log-directory.ts'
@@ -91,7 +91,7 @@ export function restoreCommand(context: CommandContext, done: (code: ExitCode) =
 function dryRestore(settings: RestoreOptions, context: CommandContext): ExitCode {
   const { found } = planRestore(settings, context)
   printDiagnoses(found, context)
-  tell(context, 'nothing was changed: leave out --dry-run to restore')
+  printNotice(context, 'nothing was changed: leave out --dry-run to restore')
   return found.some(({ is }) => is === 'wrong') ? 1 : 0
 }
 
@@ -106,7 +106,7 @@ export async function restore(settings: RestoreOptions, context: CommandContext)
   const found = plan.found.filter(({ what }) => what !== 'lock')
   printDiagnoses(found, context)
   if (found.some(({ is }) => is === 'wrong')) {
-    tell(context, 'nothing was changed')
+    printNotice(context, 'nothing was changed')
     return 1
   }
   await replace(plan, settings, context)
@@ -137,8 +137,8 @@ async function replace(plan: RestorePlan, settings: RestoreOptions, context: Com
     })
     context.stdout.write(`${shellQuoted(data)} holds ${formatCount(content.events, 'event')} of ${path}\n`)
     if (isKept)
-      tell(context, `the replaced store is kept as ${shellQuoted(kept)}: remove it when all is well`)
-    for (const line of nextSteps(plan, settings, context)) tell(context, line)
+      printNotice(context, `the replaced store is kept as ${shellQuoted(kept)}: remove it when all is well`)
+    for (const line of nextSteps(plan, settings, context)) printNotice(context, line)
   } catch (error) {
     throw asCopyError(error, { said: 'nothing was restored', option: '--data', path: data })
   } finally {

@@ -7,7 +7,7 @@ import { formatCount } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { optionOf } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -85,7 +85,7 @@ async function exportEvents(url: string, options: ExportOptions, context: Comman
       }
     }
     progress.end()
-    tell(
+    printNotice(
       context,
       end > after
         ? `${formatCount(run.printed, 'event')} of seq ${after + 1} to ${end}`
@@ -95,7 +95,7 @@ async function exportEvents(url: string, options: ExportOptions, context: Comman
   } catch (error) {
     progress.end()
     if (!context.stop.aborted) {
-      if (run.printed > 0) tell(context, `incomplete: the output ends after seq ${run.seq}`)
+      if (run.printed > 0) printNotice(context, `incomplete: the output ends after seq ${run.seq}`)
       throw asCommandError(error)
     }
     throw new CommandError(1, `stopped; continue with --after ${run.seq}`, { cause: error })

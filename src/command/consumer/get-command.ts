@@ -7,7 +7,7 @@ import { type Parameter, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
 import { print } from '../terminal/output.ts'
 import { formatAnswer } from './output-answer.ts'
@@ -146,7 +146,7 @@ async function printEventsCsv(daybook: Daybook, path: string, context: CommandCo
 
 /** Names the option of the next page, if there is one. */
 function tellNext(next: unknown, context: CommandContext): void {
-  if (typeof next === 'string') tell(context, `there is more: ${nextOption(next)}`)
+  if (typeof next === 'string') printNotice(context, `there is more: ${nextOption(next)}`)
 }
 
 const NEWLINE = 0x0a

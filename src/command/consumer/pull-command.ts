@@ -11,7 +11,7 @@ import { formatCount } from '../../protocol/amount.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/endpoints/file-endpoints.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -63,13 +63,16 @@ async function pull(settings: PullSettings, context: CommandContext): Promise<Ex
     const months = await pullAll(daybook, settings, counts, context)
     const { downloaded, intact, bytes } = counts
     const [first, last] = [months[0]?.month, months.at(-1)?.month]
-    tell(context, months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`)
-    tell(
+    printNotice(
+      context,
+      months.length === 1 ? `1 month: ${first}` : `${months.length} months: ${first} to ${last}`,
+    )
+    printNotice(
       context,
       `${formatCount(downloaded, 'file')} downloaded (${formatCount(bytes, 'byte')}), ${intact} already complete`,
     )
     if (months.at(-1)?.state === 'open')
-      tell(context, `${months.at(-1)?.month} is not over: its files end at the present head`)
+      printNotice(context, `${months.at(-1)?.month} is not over: its files end at the present head`)
     return 0
   } catch (error) {
     if (!context.stop.aborted) throw asPathError(asCommandError(error), '--to')

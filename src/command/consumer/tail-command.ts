@@ -17,7 +17,12 @@ import { EVENT_FORMATS, type EventFormat, openEventsText } from './output-events
 import { OPTION_TIME_FORMS, pastTimeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import { asCommandError, openClient, pauseOf, withCommandErrors } from '../terminal/client.ts'
-import { type CommandContext, type CommandError, type ExitCode, tell } from '../terminal/command-context.ts'
+import {
+  type CommandContext,
+  type CommandError,
+  type ExitCode,
+  printNotice,
+} from '../terminal/command-context.ts'
 import { askedCovering } from '../../verify/reading/live-source.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
@@ -137,7 +142,7 @@ async function tail(settings: TailSettings, context: CommandContext): Promise<Ex
     if (after > head.seq && (!follow || !mayCatchUp)) {
       throw await cursorError(saved?.log ?? null, after)
     }
-    if (context.interactive) tell(context, startLine(url, events[0]?.seq ?? after + 1))
+    if (context.interactive) printNotice(context, startLine(url, events[0]?.seq ?? after + 1))
     await show(events, after)
     const options = { after, signal: context.stop, onStatus: openConnectionNotices(context) }
     if (!isOver()) {
@@ -241,19 +246,19 @@ function openConnectionNotices(context: CommandContext): (status: StreamStatus) 
       failures += 1
       if (failures === 1) since = context.monotonicMs()
       // Streams end regularly, and then the first attempt connects again.
-      if (failures === 2) tell(context, '— no connection; trying again —')
+      if (failures === 2) printNotice(context, '— no connection; trying again —')
     }
     if (state === 'live' || state === 'catching-up') {
       const seconds = Math.round((context.monotonicMs() - since) / 1_000)
-      if (failures >= 2) tell(context, `— connected again after ${seconds} s; nothing is missing —`)
+      if (failures >= 2) printNotice(context, `— connected again after ${seconds} s; nothing is missing —`)
       failures = 0
     }
   }
 }
 
 function report(settings: TailSettings, { shown, read, seq }: TailProgress, context: CommandContext): void {
-  tell(context, `${shown} shown, ${read} read, complete up to seq ${seq}`)
-  tell(context, `resume: ${context.program} ${resumeWords(settings, seq)}`)
+  printNotice(context, `${shown} shown, ${read} read, complete up to seq ${seq}`)
+  printNotice(context, `resume: ${context.program} ${resumeWords(settings, seq)}`)
 }
 
 /** Words after those of the program that continue after a seq. */

@@ -18,7 +18,7 @@ import { FILE_BYTES_MAX, type Source } from '../../verify/reading/source.ts'
 import { formatReport, isVerified } from '../../verify/report.ts'
 import type { Evidence, SavedNote } from '../../verify/saved-checkpoint.ts'
 import { fetchAllowed, fetchWithNotice } from '../terminal/client.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { fetchSameOrigin, isAddress, readAddress } from '../terminal/log-address.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
@@ -115,7 +115,7 @@ async function verify(
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(context.monotonicMs() - started)}`
   context.stdout.write(formatReport(found, context.drawn === true ? 'drawn' : 'plain', spent, part !== null))
   // The report comes first, so that a full disk cannot prevent it.
-  for (const line of saveResults(found, folder)) tell(context, line)
+  for (const line of saveResults(found, folder)) printNotice(context, line)
   return isVerified(found) ? 0 : 1
 }
 

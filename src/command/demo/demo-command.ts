@@ -30,7 +30,7 @@ import {
 import { upgradeFirst } from '../operator/upgrade-command.ts'
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 
@@ -100,7 +100,7 @@ async function demo(
   lines: LogLines,
 ): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
-    tell(context, 'First start: simulating three months of history of an invented platform.')
+    printNotice(context, 'First start: simulating three months of history of an invented platform.')
     // The bundler works on another core and stores the scripts, so that the first page need not wait for them.
     const bundled = openScripts()().catch(() => undefined)
     const failed = await makeHistory(settings, context)
@@ -113,15 +113,15 @@ async function demo(
     payments.know(service.reader)
     const address = `http://${hostInUrl(settings.host)}:${service.port}`
     if (judge !== null) {
-      tell(
+      printNotice(
         aside,
         `pretend chain on ${payments.url}; payments that wait for it: curl ${address}/api/v1/status`,
       )
-      tell(
+      printNotice(
         aside,
         `ask the pretend chain: ${context.program} verify ${address} --chain solana=${payments.url}`,
       )
-      tell(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
+      printNotice(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
     }
     // The first page waits for scripts and modules, so it is requested before a user is told to open it.
     // A stop aborts the request, because a drain would wait for it.
@@ -129,7 +129,7 @@ async function demo(
     await fetch(address, { signal: stop })
       .then(async (page) => {
         await page.body?.cancel()
-        tell(context, `Open ${address}/ · Ctrl-C stops`)
+        printNotice(context, `Open ${address}/ · Ctrl-C stops`)
       })
       .catch((error: unknown) => {
         if (!stop.aborted) lines.say('page-failed', { err: error })
@@ -190,7 +190,7 @@ async function publishLive(
       return sendDrafts(service.publishPort, settings, drafts)
     },
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
-      tell(context, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
+      printNotice(context, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }
   await publishOnTime(dues, { ...platform, publish: openPatientPublish(platform, stop) }, stop)
 }

@@ -18,7 +18,7 @@ import {
   CommandError,
   type ExitCode,
   takeDirectory,
-  tell,
+  printNotice,
   type CommandContext,
 } from '../terminal/command-context.ts'
 import { keyFiles, option } from '../terminal/options.ts'
@@ -78,7 +78,7 @@ function comparedMark(data: string, keys: readonly SigningKey[], context: Comman
     // The check itself reports a store that cannot be read.
     const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
     if (fault === null || !isBehindCarrier(db, fault)) return mark
-    tell(context, `${textOfFault(fault)}; its table has the rest`)
+    printNotice(context, `${textOfFault(fault)}; its table has the rest`)
     return null
   } finally {
     db.close()
@@ -114,9 +114,9 @@ export async function checkStore(
   try {
     const found = readFaults(store)
     // Told first: what follows may not be able to read the store.
-    for (const one of found) tell(context, one)
+    for (const one of found) printNotice(context, one)
     const fault = await auditFault(store, mark, keys, context)
-    if (fault !== null) tell(context, fault)
+    if (fault !== null) printNotice(context, fault)
     const steps = recompute(store, scratch)
     let step = steps.next()
     while (step.done !== true) {
@@ -135,7 +135,7 @@ export async function checkStore(
     progress.end()
     const { events, differences } = step.value
     for (const { table, rows, first } of differences) {
-      tell(
+      printNotice(
         context,
         `${table}: ${formatCount(rows, 'row differs', 'rows differ')} from those recomputed from the log, the first at ${first}`,
       )

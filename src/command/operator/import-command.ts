@@ -10,7 +10,7 @@ import {
   CommandError,
   directoryInUse,
   type ExitCode,
-  tell,
+  printNotice,
   type CommandContext,
 } from '../terminal/command-context.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
@@ -84,13 +84,16 @@ export async function runImport(settings: ImportCommandSettings, context: Comman
   if (!outcome.ok) {
     const { file, line, field, reason } = outcome
     const place = [file, line === null ? '' : `line ${line}`, field ?? ''].filter((part) => part !== '')
-    tell(context, `${place.join(', ')}: ${reason}`)
-    tell(context, 'nothing was imported')
+    printNotice(context, `${place.join(', ')}: ${reason}`)
+    printNotice(context, 'nothing was imported')
     return 1
   }
   const { events, duplicates, irregular, seconds } = outcome
   const skipped = duplicates === 0 ? '' : `, ${formatCount(duplicates, 'duplicate')} skipped`
   const reported = irregular === 0 ? '' : `, ${irregular} that --balances refuse would refuse`
-  tell(context, `${formatCount(events, 'event')} imported in ${seconds.toFixed(1)} s${skipped}${reported}`)
+  printNotice(
+    context,
+    `${formatCount(events, 'event')} imported in ${seconds.toFixed(1)} s${skipped}${reported}`,
+  )
   return 0
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { formatVkey } from '../../tlog/vkey.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { option, optionOf, originName } from '../terminal/options.ts'
 import { ORIGIN } from './log-options.ts'
 import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
@@ -38,7 +38,8 @@ export function keygen(
     to === undefined
       ? readPrivateKey(show ?? '', context)
       : makePrivateKey(to, '--to', mlDsa === true ? 'ml-dsa-44' : 'ed25519')
-  if (to !== undefined) tell(context, `${to} holds the new key: keep a copy of it away from the server`)
+  if (to !== undefined)
+    printNotice(context, `${to} holds the new key: keep a copy of it away from the server`)
   const vkey =
     isOfWitness || key.asymmetricKeyType === 'ml-dsa-44'
       ? formatVkey(witnessKeyOf(show ?? '', origin, key).verifier)

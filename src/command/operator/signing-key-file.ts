@@ -8,7 +8,7 @@ import { type CosignerKey, cosignerKey } from '../../log/tree/cosigner-key.ts'
 import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import { formatVkey } from '../../tlog/vkey.ts'
-import { CommandError, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 
@@ -35,8 +35,8 @@ export function readSigningKeys(
     const key = makeDefaultKey(path, data)
     // Another process has made the key of the same log since. The lock of the directory decides between the two.
     if (key === null) return [readKeyFile(path, context)]
-    tell(context, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
-    tell(context, vkeyOf(key, origin))
+    printNotice(context, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
+    printNotice(context, vkeyOf(key, origin))
     return [key]
   }
   if (files === undefined && existsSync(defaultKeyFile(data))) removeMakings(defaultKeyFile(data))

@@ -9,7 +9,7 @@ import {
   upgradeStore,
 } from '../../publish/upgrade/upgrade.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -92,8 +92,8 @@ export async function upgradeFirst(task: UpgradeTask, context: CommandContext): 
 }
 
 function tellKept({ kept }: UpgradeReport, data: string, context: CommandContext): void {
-  tell(context, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
-  tell(context, `  ${context.program} upgrade --data ${shellQuoted(data)} --remove-old`)
+  printNotice(context, `the old store is kept as ${shellQuoted(kept)}; when all is well:`)
+  printNotice(context, `  ${context.program} upgrade --data ${shellQuoted(data)} --remove-old`)
 }
 
 /** Upgrades the store of a data directory with a progress bar. Null when there is nothing to upgrade. */
@@ -151,15 +151,15 @@ function openTelling(context: CommandContext) {
     onForecast({ from, to, events, lost, needBytes, freeBytes }: UpgradeForecast) {
       const what = `upgrading ${formatCount(events, 'event')} from schema ${from} to schema ${to}`
       const room = `${formatBytes(needBytes)} of disk at most; ${formatBytes(freeBytes)} are free`
-      tell(context, `${what} needs ${room}`)
+      printNotice(context, `${what} needs ${room}`)
       if (lost !== null)
-        tell(context, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
+        printNotice(context, `${textOfFault(lost)}: the next start needs a newer backup, or --accept-loss`)
     },
     onProgress({ stage, done, total }: UpgradeProgress) {
       if (stage === 'waiting' && !isWaiting) {
         isWaiting = true
         progress.end()
-        tell(
+        printNotice(
           context,
           'the new store is ready and follows the log: stop the service that uses the directory now',
         )
@@ -168,7 +168,7 @@ function openTelling(context: CommandContext) {
       progress.at(done, total, ` | ${STAGES[stage]}`)
       if (context.interactive || context.monotonicMs() - toldMs < LINE_MS) return
       toldMs = context.monotonicMs()
-      tell(context, `${done} of ${formatCount(total, 'event')}: ${STAGES[stage]}`)
+      printNotice(context, `${done} of ${formatCount(total, 'event')}: ${STAGES[stage]}`)
     },
     end: progress.end,
   }

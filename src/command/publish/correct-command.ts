@@ -12,7 +12,7 @@ import type { EventCorrections, EventDetails, EventsPage } from '../../protocol/
 import { CORRECTABLE_TYPES, isEventType } from '../../protocol/rules.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { CommandError, type ExitCode, tell, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { concernsNode, openPublishAccess, sendDrafts } from './publish-client.ts'
 
@@ -107,10 +107,13 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
     for (const { draft, field, reason } of [sent.failure, ...sent.failure.others]) {
       const which = draft === null ? [] : [draft === 0 ? 'the correction' : 'the restatement']
       const place = [...which, ...(field === null ? [] : [field])].join(', ')
-      tell(context, place === '' ? reason : `${place}: ${reason}`)
+      printNotice(context, place === '' ? reason : `${place}: ${reason}`)
     }
     const isUnknown = concernsNode(sent.failure)
-    tell(context, isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published')
+    printNotice(
+      context,
+      isUnknown ? 'repeat the command: nothing is published twice' : 'nothing was published',
+    )
     return 1
   }
   const [correction, restatement] = sent.receipts
@@ -171,7 +174,7 @@ async function replacedDetails(
   const [hold] = page.events
   const reviewUntil = page.details?.[hold?.seq ?? 0]?.['reviewUntil']
   if (hold === undefined || reviewUntil === undefined) return details ?? {}
-  tell(context, `the restatement ends its review at ${reviewUntil}, as event ${hold.seq} says`)
+  printNotice(context, `the restatement ends its review at ${reviewUntil}, as event ${hold.seq} says`)
   return { ...details, reviewUntil }
 }
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { formatCount } from '../../protocol/amount.ts'
-import { tell, type CommandContext } from '../terminal/command-context.ts'
+import { printNotice, type CommandContext } from '../terminal/command-context.ts'
 
 /** Shortest time between two reports of a run without end. */
 const REPORT_MS = 60_000
@@ -37,19 +37,19 @@ export function openDraftCounts(context: CommandContext, output: Writable): Draf
     add(name, status) {
       if (isStatus(status)) counts[status] += 1
       if (status === 'failed' || status === 'dropped')
-        tell(context, `${name}: ${status}; it will not be published`)
+        printNotice(context, `${name}: ${status}; it will not be published`)
     },
     reportChange() {
       const now = context.monotonicMs()
       if (now - saidMs < REPORT_MS || line() === saidLine) return
       saidMs = now
       saidLine = line()
-      tell(context, saidLine)
+      printNotice(context, saidLine)
     },
     report() {
       output.write(`${line()}\n`)
       if (counts.held > 0)
-        tell(
+        printNotice(
           context,
           `held drafts wait until the chain has settled their transactions: ${context.program} held --token-file FILE lists them`,
         )

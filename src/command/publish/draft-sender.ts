@@ -1,4 +1,4 @@
-import { type CommandContext, pause, tell } from '../terminal/command-context.ts'
+import { type CommandContext, pause, printNotice } from '../terminal/command-context.ts'
 import { printable } from '../terminal/output.ts'
 import {
   type DraftOutcome,
@@ -144,10 +144,10 @@ export function openTroubleReport(context: CommandContext): TroubleReport {
       const now = context.monotonicMs()
       if (saidMs !== null && now - saidMs < REPEAT_MS) return
       saidMs = now
-      tell(context, line)
+      printNotice(context, line)
     },
     over(line) {
-      if (saidMs !== null) tell(context, line)
+      if (saidMs !== null) printNotice(context, line)
       saidMs = null
     },
   }

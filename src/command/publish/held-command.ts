@@ -5,7 +5,7 @@ import { askOperator, openPublishAccess, type PublishAccess } from './publish-cl
 import { HELD_DECISIONS, type HeldDecision, LISTED_STATES } from '../../publish/api/held-api.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { formatTable } from '../consumer/output-answer.ts'
-import { type CommandContext, type ExitCode, tell } from '../terminal/command-context.ts'
+import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 
 /** Options of every command below `held`, as commander parses them. */
 type HeldOptions = Readonly<{ to: string; tokenFile: string }>
@@ -78,7 +78,8 @@ async function listHeld(
       : drafts.map((draft) => `${JSON.stringify(draft)}\n`).join('')
     if (!(await print(shown, context))) return 0
   }
-  if (isEmpty) tell(context, state === undefined ? 'no draft is held' : `no draft has the state ${state}`)
+  if (isEmpty)
+    printNotice(context, state === undefined ? 'no draft is held' : `no draft has the state ${state}`)
   return 0
 }
 
@@ -161,7 +162,7 @@ async function decideHeld(
       await print(isText ? `${outcomeText(outcome)}\n` : `${JSON.stringify(outcome)}\n`, context)
     }
   }
-  if (missed > 0) tell(context, `${missed} of ${wanted.length} drafts are not ${DONE[decision]}`)
+  if (missed > 0) printNotice(context, `${missed} of ${wanted.length} drafts are not ${DONE[decision]}`)
   return missed > 0 ? 1 : 0
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
-import { CommandError, type CommandContext, pause, tell } from '../terminal/command-context.ts'
+import { CommandError, type CommandContext, pause, printNotice } from '../terminal/command-context.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { printable } from '../terminal/output.ts'
 import { readToken } from './token-file.ts'
@@ -308,7 +308,7 @@ export function openAddressChoice(to: string, context: CommandContext): AddressC
   function moveTo(place: number, why: string): void {
     current = place
     leftMs = context.monotonicMs()
-    tell(context, `using the publish API at ${all[place]?.host ?? ''} now: ${why}`)
+    printNotice(context, `using the publish API at ${all[place]?.host ?? ''} now: ${why}`)
   }
 
   return {

@@ -5,7 +5,7 @@ import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { Option as PluggedOption } from '../plug/option.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { type CommandContext, CommandError, type ExitCode, tell } from '../terminal/command-context.ts'
+import { type CommandContext, CommandError, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import { option } from '../terminal/options.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -102,7 +102,7 @@ async function publishFile(file: string, given: PublishAccess, context: CommandC
         for (const { draft, field, reason } of [answer.failure, ...answer.failure.others]) {
           const line = draft === null ? '' : `line ${lines[draft]?.number ?? firstLine}`
           const place = [file, line, field ?? ''].filter((part) => part !== '')
-          tell(context, `${place.join(', ')}: ${printable(reason)}`)
+          printNotice(context, `${place.join(', ')}: ${printable(reason)}`)
         }
         counts.report()
         return 1

@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream'
-import { type CommandContext, CommandError, type ExitCode, pause, tell } from '../terminal/command-context.ts'
+import {
+  type CommandContext,
+  CommandError,
+  type ExitCode,
+  pause,
+  printNotice,
+} from '../terminal/command-context.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import { draftLines } from './draft-lines.ts'
 import { type DraftRow, type DraftSender, openTroubleReport, sendRows } from './draft-sender.ts'
@@ -27,7 +33,7 @@ export async function publishInput(
         last = taken.at(-1)?.number ?? last
       })
       if (end.is === 'refused') {
-        tell(context, `${name}, ${end.reason}`)
+        printNotice(context, `${name}, ${end.reason}`)
         return 1
       }
       counts.reportChange()

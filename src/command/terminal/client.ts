@@ -1,7 +1,7 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import { type Daybook, openDaybook } from '../../client/daybook.ts'
 import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
-import { CommandError, tell, type CommandContext } from './command-context.ts'
+import { CommandError, printNotice, type CommandContext } from './command-context.ts'
 import { readAddress } from './log-address.ts'
 import { printable } from './output.ts'
 import { VERSION } from './version.ts'
@@ -38,7 +38,7 @@ export function fetchWithNotice(base: URL, context: CommandContext): Surrounding
       if (error instanceof DaybookError) throw error
       // A wrong address looks like a service that is restarting. Only the user knows which it is.
       if (!isAnswered && !isReported && !context.stop.aborted)
-        tell(context, `no answer from ${base.host} yet`)
+        printNotice(context, `no answer from ${base.host} yet`)
       isReported = true
       throw error
     }

@@ -60,7 +60,7 @@ function isMachineFault(error: unknown): boolean {
 }
 
 /** Writes one line to standard error. */
-export function tell(context: CommandContext, line: string): void {
+export function printNotice(context: CommandContext, line: string): void {
   context.stderr.write(`${line}\n`)
 }
 

@@ -92,15 +92,15 @@ export function keyFiles(text: string): readonly string[] {
   return text.split(',').map((path) => notEmpty(path.trim()))
 }
 
-/** Age of a held draft from which it is told, by default. */
+/** Age of a held draft from which it is reported, by default. */
 export const OVERDUE_MINUTES = 60
 const OVERDUE_MINUTES_MAX = 10_080
 
-/** The option that says from which age a held draft is told, for the service and for `doctor`. */
+/** The option that says from which age a held draft is reported, for the service and for `doctor`. */
 export function overdueOption(): Option {
   return option(
     '--finality-overdue <minutes>',
-    'age from which a draft that still waits for the chain is told',
+    'age from which a draft that still waits for the chain is reported',
   )
     .argParser(wholeBetween(1, OVERDUE_MINUTES_MAX))
     .default(OVERDUE_MINUTES)

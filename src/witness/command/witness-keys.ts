@@ -10,7 +10,7 @@ import {
   readPrivateKey,
   witnessKeyOf,
 } from '../../command/operator/signing-key-file.ts'
-import { CommandError, tell, type CommandContext } from '../../command/terminal/command-context.ts'
+import { CommandError, printNotice, type CommandContext } from '../../command/terminal/command-context.ts'
 
 /** Options that choose the keys of a witness and its state. */
 type KeyChoice = Readonly<{
@@ -67,10 +67,10 @@ function makeKeys(keyBase: string, name: string, context: CommandContext): reado
     witnessKeyOf(ed25519, name, makePrivateKey(ed25519, '--data', 'ed25519')),
     witnessKeyOf(mlDsa, name, makePrivateKey(mlDsa, '--data', 'ml-dsa-44')),
   ]
-  tell(
+  printNotice(
     context,
     `made the keys of this witness: ${ed25519}, ${mlDsa}. Keep a copy of them and publish their vkeys:`,
   )
-  for (const { verifier } of made) tell(context, formatVkey(verifier))
+  for (const { verifier } of made) printNotice(context, formatVkey(verifier))
   return made
 }
