@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { factOf, FACTS, LINE_FIELDS } from '../../src/command/log-lines/facts.ts'
+import { FACTS, fieldsOf, LINE_FIELDS, OPTIONAL_FIELDS } from '../../src/command/log-lines/facts.ts'
 import {
   LINE_TEXT_CHARS_MAX,
   LINES_A_SECOND_MAX,
@@ -19,9 +19,11 @@ const DOCUMENT = 'docs/log-lines.md'
 /** Rewrites both tables of the document from the table of the code. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
+const isOptional = (field: string): boolean => OPTIONAL_FIELDS.some((one) => one === field)
+
 const factRows = keysOf(FACTS).map((name) => {
-  const { level, message, fields, optional } = factOf(name)
-  const named = [...fields.map((field) => `\`${field}\``), ...optional.map((field) => `\`${field}\`?`)]
+  const [level, message] = FACTS[name]
+  const named = fieldsOf(name).map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
   return `| \`${name}\` | ${level} | ${message.replaceAll(/\{\w+\}/g, '`$&`')} | ${named.join(', ') || '–'} |`
 })
 const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${LINE_FIELDS[name][1]} |`)
@@ -81,7 +83,7 @@ suite('the table of facts', () => {
   })
 
   test('has the fields that its facts name, and no other', () => {
-    const named = keysOf(FACTS).flatMap((name) => [...factOf(name).fields, ...factOf(name).optional])
+    const named = keysOf(FACTS).flatMap(fieldsOf)
     assert.deepEqual([...new Set(named)].toSorted(), keysOf(LINE_FIELDS).toSorted())
   })
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../sim/random.ts'
-import { type FactName, factOf, FACTS } from '../../src/command/log-lines/facts.ts'
+import { type FactName, FACTS, fieldsOf, OPTIONAL_FIELDS } from '../../src/command/log-lines/facts.ts'
 import { LINES_A_SECOND_MAX } from '../../src/command/log-lines/log-lines.ts'
 import { type NodeProcess, startNode } from '../stage/node-process.ts'
 
@@ -62,15 +62,16 @@ function linesOf(text: string): readonly Line[] {
   return lines.map((line) => {
     assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
     const parsed = JSON.parse(line) as Line
-    const { fields, optional, level } = factOf(parsed.fact)
-    assert.equal(parsed['level'], level)
-    const known = ['level', 'time', 'fact', 'msg', ...fields, ...optional]
+    assert.equal(parsed['level'], FACTS[parsed.fact][0])
+    const fields = fieldsOf(parsed.fact)
+    const known = ['level', 'time', 'fact', 'msg', ...fields]
     assert.deepEqual(
       Object.keys(parsed).filter((name) => !known.includes(name)),
       [],
       line,
     )
-    for (const field of fields) assert.ok(field in parsed, `${parsed.fact} lacks ${field}`)
+    const needed = fields.filter((field) => !OPTIONAL_FIELDS.some((one) => one === field))
+    for (const field of needed) assert.ok(field in parsed, `${parsed.fact} lacks ${field}`)
     return parsed
   })
 }

@@ -4,7 +4,7 @@ import { keysOf } from '../../protocol/brand.ts'
 export const LINE_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug'] as const
 export type LineLevel = (typeof LINE_LEVELS)[number]
 
-/** Level and message of a fact, and the fields that its line has besides those in the message. A `?` marks one that may lack. */
+/** Level and message of a fact, and the fields that its line has besides those in the message. */
 type FactRow = readonly [level: LineLevel, message: string, more?: string]
 
 /** Every fact that has a log line. docs/log-lines.md has the same table. */
@@ -17,33 +17,21 @@ export const FACTS = {
   'one-thread': ['warn', 'threads cannot share a port on this system: one thread serves'],
   'few-files': [
     'warn',
-    'this process may open {openFiles} files: raise that limit (LimitNOFILE, ulimit -n)',
+    'this process may open {openFiles} files only: raise LimitNOFILE or ulimit -n',
     'connectionsMax wanted threads',
   ],
   published: ['info', 'published seq {first} to {last} in {ms} ms', 'events commits requests held'],
   held: ['info', 'holds {added} more drafts', 'held requests ms'],
-  refused: [
-    'info',
-    'refused a request at the publish API: {code}',
-    'request status field traceparent? caller?',
-  ],
-  accepted: ['debug', 'accepted a request at the publish API', 'request status code traceparent? caller?'],
-  unauthorized: [
-    'warn',
-    'a request at the publish API had no valid token',
-    'request status code traceparent? caller?',
-  ],
-  unaccepting: ['warn', 'the publish API accepts nothing: {code}', 'request status traceparent? caller?'],
-  'door-failed': [
-    'error',
-    'a request on the private listener failed',
-    'reason request? traceparent? caller?',
-  ],
-  failed: ['error', 'a request failed', 'err request route status code ms traceparent? caller?'],
-  unready: ['warn', 'a request was answered {status}: {code}', 'request route ms traceparent? caller?'],
-  slow: ['warn', 'an answer took {ms} ms: {route}', 'request status code traceparent? caller?'],
-  problem: ['debug', 'a request was answered {status}: {code}', 'request route ms traceparent? caller?'],
-  answered: ['debug', 'answered {route}', 'request status code ms traceparent? caller?'],
+  refused: ['info', 'refused a request at the publish API: {code}', 'request status field'],
+  accepted: ['debug', 'accepted a request at the publish API', 'request status code'],
+  unauthorized: ['warn', 'a request at the publish API had no valid token', 'request status code'],
+  unaccepting: ['warn', 'the publish API accepts nothing: {code}', 'request status'],
+  'door-failed': ['error', 'a request on the private listener failed', 'reason request'],
+  failed: ['error', 'a request failed', 'err request route status code ms'],
+  unready: ['warn', 'a request was answered {status}: {code}', 'request route ms'],
+  slow: ['warn', 'an answer took {ms} ms: {route}', 'request status code'],
+  problem: ['debug', 'a request was answered {status}: {code}', 'request route ms'],
+  answered: ['debug', 'answered {route}', 'request status code ms'],
   'read-failed': ['error', 'a read of the log failed: {of}', 'err'],
   'stream-cut': ['info', 'a stream was cut: {fault}', 'seq'],
   'stream-ended': ['debug', 'a stream ended: {fault}', 'seq'],
@@ -56,40 +44,34 @@ export const FACTS = {
   ],
   'listener-crowded': [
     'warn',
-    'the {of} listener has {connectionsMax} connections: each further one ends the oldest idle one',
+    'the {of} listener has {connectionsMax} connections: a further one ends an idle one',
     'count',
   ],
   'audit-begun': ['info', 'an audit of the whole log begins'],
   audited: ['info', 'an audit found the whole log right: {events} events', 'ms'],
-  'audit-failed': ['warn', 'an audit of the whole log was broken off, and soon begins again: {reason}'],
+  'audit-failed': ['warn', 'an audit of the whole log broke off, and soon begins again: {reason}'],
   'backed-up': ['info', 'a verified backup holds {events} events', 'ms'],
-  'store-replaced': [
-    'error',
-    '{file} was replaced or removed while the service runs: no event is published until a restart',
-  ],
+  'store-replaced': ['error', '{file} was replaced or removed: no event is published until a restart'],
   'clock-wrong': ['error', '{reason}', 'fault'],
   'clock-right': ['info', 'the clock agrees again: events are published'],
   'disk-full': ['error', 'the disk is full: no event is published until there is room'],
   'disk-room': ['info', 'the disk has room again: events are published'],
   'held-unasked': [
     'warn',
-    'drafts are held, and nothing asks the chain about them: start with --finality, or decide with daybook held',
+    'drafts are held, and no chain is asked: give --finality, or use daybook held',
     'held',
   ],
   'chain-known': ['info', 'the chain is asked about transactions', 'chain'],
-  'chain-silent': [
-    'warn',
-    'too few servers of --finality answer: drafts with a transaction are held until enough do',
-  ],
+  'chain-silent': ['warn', 'too few servers of --finality answer: drafts with a transaction are held'],
   'chain-other': ['error', '--finality: {words}; nothing is settled until the servers agree'],
   'rpc-fault': [
     'warn',
     'a server of --finality gave no usable answer',
-    'rpc fault rpcCode count serverWords?',
+    'rpc fault rpcCode count serverWords',
   ],
   'chain-overdue': [
     'warn',
-    'drafts wait for the chain for longer than --finality-overdue; the servers say of the first of them: {reason}',
+    'drafts wait for longer than --finality-overdue; the servers say: {reason}',
     'drafts count',
   ],
   'amounts-more': [
@@ -99,7 +81,7 @@ export const FACTS = {
   ],
   'amounts-less': [
     'warn',
-    'payouts name less than their transaction moved: daybook verify --chain, --payer and --token names them',
+    'payouts name less than their transaction moved: see verify --payer --token',
     'drafts',
   ],
   contradicted: ['error', 'the chain contradicts {of}: {reason}'],
@@ -136,7 +118,7 @@ export const FACTS = {
   'origin-back': ['info', 'the origin is followed again'],
   'origin-contradicts': [
     'error',
-    'the origin contradicts what it signed, and is followed no longer: {reason}; the evidence is in {evidence}',
+    'the origin contradicts itself and is not followed: {reason}; see {evidence}',
   ],
   'witness-cosigns': ['info', 'the witness {witness} cosigns the log, up to seq {last}'],
   'witness-refuses': ['warn', 'the witness {witness} does not cosign the log: {fault}'],
@@ -146,14 +128,11 @@ export const FACTS = {
   witnessing: ['info', 'the witness {of} · listening on {url} · metrics on {door} · {logs} logs · {ms} ms'],
   cosigned: ['debug', 'cosigned {of} at size {size}'],
   'checkpoint-refused': ['info', 'refused to cosign a checkpoint: {fault}', 'status'],
-  'witness-back': [
-    'error',
-    'the state of this witness for {of} went back: its own cosignature of size {size} is unknown to it',
-  ],
+  'witness-back': ['error', 'the state of this witness for {of} went back: it had cosigned size {size}'],
   'log-contradicts': ['error', '{of} has signed two trees of one size; the evidence is in {evidence}'],
   'witness-clock': [
     'error',
-    'the clock is {ms} ms behind the last cosignature of {of}: nothing of it is cosigned',
+    'the clock is {ms} ms behind the last cosignature of {of}, which is not cosigned',
   ],
   'witness-unwritten': ['error', 'nothing is cosigned, because the state cannot be written: {reason}'],
   'witness-failed': ['error', 'a request to the witness could not be answered', 'err'],
@@ -205,7 +184,7 @@ export const LINE_FIELDS = {
   openFiles: ['number', 'files that the process may open'],
   place: ['number', 'place of a row in the table of the log'],
   reason: ['text', 'reason in words'],
-  request: ['word', 'id of the request, which its answer has as `Daybook-Request`'],
+  request: ['word', 'id of the request, which its answer has as `Daybook-Request`; `none` without one'],
   requests: ['number', 'publish requests of the commits'],
   route: ['word', 'template of the path; `none` when no route matched'],
   rpc: ['word', 'number and host of the URL of the RPC server'],
@@ -235,45 +214,35 @@ export const LINE_FIELDS = {
   words: ['word', 'text of the command for its user'],
 } as const
 
+/** Fields that a line may lack. Each line with a `request` may have the first two. */
+export const OPTIONAL_FIELDS = ['traceparent', 'caller', 'serverWords'] as const
+type OptionalField = (typeof OPTIONAL_FIELDS)[number]
+
 type Words<Text> = Text extends `${infer First} ${infer Rest}` ? First | Words<Rest> : Text
 type InMessage<Text> = Text extends `${string}{${infer Field}}${infer Rest}` ? Field | InMessage<Rest> : never
 type Named<Row> = Row extends readonly [unknown, infer Message, ...infer More]
   ? InMessage<Message> | Words<More[number]>
   : never
+type OfRequest<Field> = 'request' extends Field ? 'traceparent' | 'caller' : never
 type FormOf<Field> = Field extends keyof typeof LINE_FIELDS
   ? FieldForms[(typeof LINE_FIELDS)[Field][0]]
   : never
 
 /** Fields of a fact's line, by name. */
 export type FieldsOf<Name extends FactName> = {
-  readonly [Field in Exclude<Named<(typeof FACTS)[Name]>, `${string}?`>]: FormOf<Field>
+  readonly [Field in Exclude<Named<(typeof FACTS)[Name]>, OptionalField>]: FormOf<Field>
 } & {
   readonly [
-    Each in Extract<Named<(typeof FACTS)[Name]>, `${string}?`> as Each extends `${infer Field}?`
-      ? Field
-      : never
-  ]?: (Each extends `${infer Field}?` ? FormOf<Field> : never) | undefined
+    Field in Extract<Named<(typeof FACTS)[Name]>, OptionalField> | OfRequest<Named<(typeof FACTS)[Name]>>
+  ]?: FormOf<Field> | undefined
 }
 
-/** A fact of the table, with the names of its fields: those in its message first. */
-type Fact = Readonly<{
-  level: LineLevel
-  message: string
-  fields: readonly string[]
-  /** Fields that a line may lack. */
-  optional: readonly string[]
-}>
-
-export function factOf(name: FactName): Fact {
-  const [level, message, more = '']: FactRow = FACTS[name]
+/** Names of the fields of a fact, those in its message first. */
+export function fieldsOf(name: FactName): readonly string[] {
+  const [, message, more = '']: FactRow = FACTS[name]
   const named = [...message.matchAll(/\{(\w+)\}/g)].map(([, field = '']) => field)
   const all = [...named, ...more.split(' ').filter((field) => field !== '')]
-  return {
-    level,
-    message,
-    fields: all.filter((field) => !field.endsWith('?')),
-    optional: all.flatMap((field) => (field.endsWith('?') ? field.slice(0, -1) : [])),
-  }
+  return all.includes('request') ? [...all, 'traceparent', 'caller'] : all
 }
 
 /** Form of a field, by name. */

@@ -41,7 +41,7 @@ suite('a log line', () => {
     lines.say('few-files', { openFiles: 200, connectionsMax: 60, wanted: 900, threads: 2 })
     assert.deepEqual(written(), [
       '{"level":"warn","time":"2026-11-23T06:22:31.120Z","fact":"few-files","openFiles":200,"connectionsMax":60,' +
-        '"wanted":900,"threads":2,"msg":"this process may open 200 files: raise that limit (LimitNOFILE, ulimit -n)"}',
+        '"wanted":900,"threads":2,"msg":"this process may open 200 files only: raise LimitNOFILE or ulimit -n"}',
     ])
   })
 

@@ -3,7 +3,7 @@ import { findsAddress } from '../../protocol/address-guard.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import {
-  factOf,
+  fieldsOf,
   type FactName,
   FACTS,
   FIELD_FORMS,
@@ -156,7 +156,7 @@ function messageOf(name: FactName, values: LineValues): string {
 
 /** Line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */
 function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: Ms): string {
-  const { level, message } = factOf(name)
+  const [level, message] = FACTS[name]
   const others = Object.entries(values).filter(([field]) => !message.includes(`{${field}}`))
   const words = [
     new Date(at).toISOString().slice(11, 19),
@@ -182,8 +182,7 @@ function formatError({ name, message, stack, cause }: ShownError): readonly stri
 
 /** Values of the fields of a fact, as a line may show them, in the order of the table. Other fields are dropped. */
 function shownValues(name: FactName, fields: Readonly<Record<string, unknown>>): LineValues {
-  const { fields: named, optional } = factOf(name)
-  const shown = [...named, ...optional].flatMap((field): readonly (readonly [string, unknown])[] => {
+  const shown = fieldsOf(name).flatMap((field): readonly (readonly [string, unknown])[] => {
     const value = fields[field]
     if (value === undefined) return []
     const form = FIELD_FORMS.get(field)

@@ -53,7 +53,7 @@ export function openWriterLines(lines: LogLines, monotonicMs: () => number): Wri
     held: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
     answered: (report) => sayDoorAnswer(lines, report),
     failure({ reason, report }) {
-      const { request, traceparent, caller } = report ?? {}
+      const { request = 'none', traceparent, caller } = report ?? {}
       lines.say('door-failed', { reason, request, traceparent, caller })
     },
     room: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
