@@ -238,7 +238,7 @@ export type FieldsOf<Name extends FactName> = {
 }
 
 /** Names of the fields of a fact, those in its message first. */
-export function fieldsOf(name: FactName): readonly string[] {
+export function lineFieldsOf(name: FactName): readonly string[] {
   const [, message, more = '']: FactRow = FACTS[name]
   const named = [...message.matchAll(/\{(\w+)\}/g)].map(([, field = '']) => field)
   const all = [...named, ...more.split(' ').filter((field) => field !== '')]

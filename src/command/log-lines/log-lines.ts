@@ -3,7 +3,7 @@ import { findsAddress } from '../../protocol/address-guard.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import {
-  fieldsOf,
+  lineFieldsOf,
   type FactName,
   FACTS,
   FIELD_FORMS,
@@ -182,7 +182,7 @@ function formatError({ name, message, stack, cause }: ShownError): readonly stri
 
 /** Values of the fields of a fact, as a line may show them, in the order of the table. Other fields are dropped. */
 function shownValues(name: FactName, fields: Readonly<Record<string, unknown>>): LineValues {
-  const shown = fieldsOf(name).flatMap((field): readonly (readonly [string, unknown])[] => {
+  const shown = lineFieldsOf(name).flatMap((field): readonly (readonly [string, unknown])[] => {
     const value = fields[field]
     if (value === undefined) return []
     const form = FIELD_FORMS.get(field)
