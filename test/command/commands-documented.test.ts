@@ -117,7 +117,7 @@ suite('the document of the commands', () => {
     const known = new Set([...own, '--help'])
     // These explain options of other programs too: of containers, of the benchmarks and of the project's own tests.
     const others = new Set(
-      ['container', 'reliability', 'limits', 'upgrading'].map((name) => `docs/${name}.md`),
+      ['container', 'reliability', 'limits', 'speed', 'upgrading'].map((name) => `docs/${name}.md`),
     )
     for (const path of ['README.md', 'PROTOCOL.md', ...PAGES].filter((one) => !others.has(one)))
       for (const [, flag = ''] of textOf(path).matchAll(/`(--[a-z][a-z-]*)/g))
