@@ -29,9 +29,11 @@ try {
 }
 
 async function cluster(): Promise<void> {
-  const embedded = await connected(opened(await startNode(join(folder, 'embedded'))))
-  const leader = await connected(await startLeader())
-  const [ours = [], theirs = []] = await inTurns(rounds, [leader, embedded], (publishers) =>
+  const nodes = [await startLeader(), opened(await startNode(join(folder, 'embedded')))]
+  // When both serve: a service closes a connection that is idle for long.
+  const candidates: Publishers[] = []
+  for (const node of nodes) candidates.push(stack.use(await connectPublishers(node, PUBLISHERS)))
+  const [ours = [], theirs = []] = await inTurns(rounds, candidates, (publishers) =>
     publishers.publish(1, TURN_MS),
   )
   report([
@@ -68,8 +70,4 @@ async function startLeader(): Promise<NodeProcess> {
 function opened(node: NodeProcess): NodeProcess {
   stack.defer(async () => void (await node.end('SIGKILL')))
   return node
-}
-
-async function connected(node: NodeProcess): Promise<Publishers> {
-  return stack.use(await connectPublishers(node, PUBLISHERS))
 }
