@@ -23,7 +23,7 @@ const ASK_EVERY_MS = 50
 const STRANGERS = 30
 const ANSWER_MS_MAX = 30_000
 /** Pages are asked first, because the first request for a page waits until the scripts are bundled. */
-const WARM_MS = 4_000
+const WARM_MS = 3_000
 
 if (process.argv[2] === 'attack') attack(Number(process.argv[3]), Number(process.argv[4]))
 else await fairness()

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { outboxSql, parseOutboxTable } from '../src/outbox/outbox-sql.ts'
 import { hasPostgres, startPostgresServer } from '../test/database/postgres-server.ts'
-import { inTurns, type Measured, report } from './stage/report.ts'
+import { benchSettings, inTurns, type Measured, report } from './stage/report.ts'
 
 /** Measures what the trigger of the outbox costs the platform: inserts with it and without it, on PostgreSQL with fsync. */
 
 const ROUNDS = 3
-const TURN_SECONDS = 2
 const DRAFT = `'{"type":"play","kind":"entry","contestId":1,"kots":"2.5"}'`
 const WRITERS = [1, 6, 16]
+const turnSeconds = benchSettings().full ? 2 : 1
 
 if (hasPostgres) await outbox()
 else process.stderr.write('outbox: PostgreSQL is not installed\n')
@@ -34,7 +34,7 @@ async function outbox(): Promise<void> {
           '-j',
           '1',
           '-T',
-          `${TURN_SECONDS}`,
+          `${turnSeconds}`,
           '-f',
           script,
           server.url(),
