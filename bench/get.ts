@@ -14,12 +14,13 @@ import { benchSettings, inTurns, type Measured, report } from './stage/report.ts
 
 /** Processor time of one turn. It is long in comparison with the clock tick of 10 ms. */
 const TURN_US = 400_000
+const ROUNDS = 9
 const WARM_UP_REQUESTS = 2_000
 const EVENTS = 1_000
 const PAGES = 20
 const PAGE_EVENTS = 1_000
 
-const { store, events, rounds } = benchSettings()
+const { store, events } = benchSettings()
 const data = bigStore(store, events)
 await using service = await startService(data)
 const reader = openReader(data, null)
@@ -49,7 +50,7 @@ async function compare(
   const servers: readonly Server[] = [service, ...peers.flatMap(([, server]) => server ?? [])]
   const requests = new Map<Server, number>()
   for (const server of servers) requests.set(server, await requestsOfTurn(server, targets))
-  const costs = await inTurns(rounds, servers, (server) => costOf(server, targets, requests.get(server) ?? 0))
+  const costs = await inTurns(ROUNDS, servers, (server) => costOf(server, targets, requests.get(server) ?? 0))
   const row = ([peer, server]: (typeof peers)[number]): Measured => ({
     what,
     unit: 'CPU µs',
