@@ -9,8 +9,15 @@ import type { Head } from '../project/fold/books.ts'
 import { apply, type Fold, openFold, settled, type Repository, undone } from '../project/fold/fold.ts'
 import { activityOf, activityOfTotals, beginsChunk } from '../project/fold/prefix.ts'
 import { copyTally, type Tally } from '../project/fold/tally.ts'
-import { advance, nextQuarter, NO_WEEK, type WeekBuilder } from '../project/fold/week-builder.ts'
-import { decodeActivity, encodeActivity, weekOf } from '../project/fold/week-sums.ts'
+import {
+  advance,
+  decodeActivity,
+  encodeActivity,
+  nextQuarter,
+  NO_WEEK,
+  type WeekBuilder,
+  weekOf,
+} from '../project/fold/week-sums.ts'
 import { assert } from '../protocol/brand.ts'
 import { formatDetailsLine } from '../protocol/details.ts'
 import type { Draft } from '../protocol/draft.ts'

@@ -11,10 +11,9 @@ import {
   withoutDigests,
 } from './addresses/hex-search.ts'
 import { holdsIcap } from './addresses/icap-search.ts'
-import { holdsMonero } from './addresses/monero-search.ts'
+import { holdsMonero, holdsTon } from './addresses/monero-search.ts'
 import { readingsOf } from './addresses/readings.ts'
 import type { LetterRun, ProofBudget } from './addresses/letter-run.ts'
-import { holdsTon } from './addresses/ton-search.ts'
 
 /**
  * Place of a text. In a title or another text for people, 40 hex digits are an address; in a URL they may be a

@@ -4,6 +4,12 @@ import type { Details } from './details.ts'
 import { formatAt, type Ms } from './moment.ts'
 import type { ContestId, Seq } from './seq.ts'
 
+/**
+ * The words that every room uses: event, seq, amount, moment, draft, details, problems, and the table of endpoints with the
+ * schemas of their answers. This room imports no other and does no I/O; it runs in servers and browsers. To read: this file,
+ * `rules.ts` for the types of events, then `endpoints/endpoints.ts`.
+ */
+
 /** A published event in memory. `atMs` stands for both moment fields of the JSON form. */
 export type DaybookEvent = Readonly<{
   seq: Seq

@@ -1,4 +1,5 @@
 import { keysOf } from './brand.ts'
+import type { ContestStatus } from './enumerations.ts'
 
 /** All event types (spec, section 3). */
 export const EVENT_TYPES = [
@@ -42,27 +43,11 @@ export type DetailsField =
   | 'reason'
   | 'restates'
 
-/** Kinds that the rules of each type name: fixed kinds, and `*` for the operator's own words. */
-type RuleKinds = Readonly<{
-  contest: 'scheduled' | 'rescheduled' | 'opened' | 'closed' | 'paid' | 'cancelled'
-  play: '*'
-  pool: 'sponsor' | 'returned' | '*'
-  prize: '*'
-  hold: '*'
-  payout: 'refund' | 'loyalty' | '*'
-  expiry: '*'
-  burn: '*'
-  loyalty: 'accrual' | 'scheduled' | 'input' | 'output'
-  treasury: 'deposit' | 'withdrawal'
-  price: 'usd'
-  trade: 'buy' | 'sell'
-}>
-
 /** A type with rules of its own. A correction has the type that it corrects as its kind. */
 export type RuledType = Exclude<EventType, 'correction'>
 
 /** A kind that the rules of a type name. */
-export type RuleKind<Type extends RuledType> = RuleKinds[Type]
+export type RuleKind<Type extends RuledType> = keyof (typeof TABLE)[Type] & string
 
 /** Rule of one type and kind: the fields that a draft must or may have, and its posting. */
 export type Rule = Readonly<{
@@ -72,6 +57,8 @@ export type Rule = Readonly<{
   contestId: 'must' | 'none' | 'as-corrected'
   kots: 'must' | 'none' | 'as-corrected'
   tx: 'must' | 'may' | 'none'
+  /** Earlier held drafts of its contest, plays alone or all, that it waits for even when the books accept it. */
+  waitsFor?: 'held' | 'held plays'
   /** Accounts between which the amount moves; absent when nothing moves. */
   posting?: Readonly<{ from: AccountName; to: AccountName }>
   details: Readonly<Partial<Record<DetailsField, 'must' | 'may'>>>
@@ -79,7 +66,7 @@ export type Rule = Readonly<{
   meaning: string
 }>
 
-type Columns = Partial<Pick<Rule, 'contestId' | 'kots' | 'tx' | 'details'>> & {
+type Columns = Partial<Pick<Rule, 'contestId' | 'kots' | 'tx' | 'waitsFor' | 'details'>> & {
   readonly move?: readonly [from: AccountName, to: AccountName]
 }
 
@@ -98,21 +85,21 @@ function row(columns: Columns, meaning: string): RuleRow {
 
 /** Rules of every type except `correction`, by kind. */
 // prettier-ignore
-const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, RuleRow>> } = {
+const TABLE = {
   contest: {
     scheduled: row({ ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'must' } }, 'A contest is planned'),
     rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
     opened: row(YES, 'A contest takes plays'),
-    closed: row(YES, 'A contest takes no more plays and pays its prizes'),
-    paid: row(YES, 'Every prize of a contest is redeemed or has lapsed'),
-    cancelled: row({ ...YES, details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
+    closed: row({ ...YES, waitsFor: 'held plays' }, 'A contest takes no more plays and pays its prizes'),
+    paid: row({ ...YES, waitsFor: 'held' }, 'Every prize of a contest is redeemed or has lapsed'),
+    cancelled: row({ ...YES, waitsFor: 'held', details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
   },
   play: {
     '*': row({ ...PAID, tx: 'may', move: ['players', 'treasury'], details: { count: 'may' } }, 'Spent on play in a contest'),
   },
   pool: {
     sponsor: row({ ...PAID, tx: 'may', move: ['world', 'pool'] }, 'Added to a contest’s pool from outside'),
-    returned: row({ ...PAID, move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
+    returned: row({ ...PAID, waitsFor: 'held', move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
     '*': row({ ...PAID, tx: 'may', move: ['treasury', 'pool'] }, 'Added to a contest’s pool from the treasury'),
   },
   prize: {
@@ -127,7 +114,7 @@ const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Rul
     '*': row({ ...PAID, tx: 'must', move: ['unredeemed', 'players'] }, 'Paid to winners of a contest'),
   },
   expiry: {
-    '*': row({ ...PAID, move: ['unredeemed', 'treasury'] }, 'Won, never redeemed, and lapsed to the treasury'),
+    '*': row({ ...PAID, waitsFor: 'held', move: ['unredeemed', 'treasury'] }, 'Won, never redeemed, and lapsed to the treasury'),
   },
   burn: {
     '*': row({ ...SUM, tx: 'may', move: ['treasury', 'burned'] }, 'Burned from platform income'),
@@ -149,26 +136,46 @@ const TABLE: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Rul
     buy: row({ ...SUM, tx: 'may' }, 'Bought in the token’s market pool'),
     sell: row({ ...SUM, tx: 'may' }, 'Sold in the token’s market pool'),
   },
+} satisfies Readonly<Record<RuledType, Readonly<Record<string, RuleRow>>>>
+
+/** Lists of the API that an event can change. */
+export type ChangedList = 'contests' | 'prizes' | 'loyalty' | 'schedule'
+
+/** Terms of a type, whatever the kind. */
+type TypeTerms = Readonly<{
+  /** Whether its events can be corrected, once. A further event corrects a contest or a hold. */
+  correctable: boolean
+  /** Statuses of its contest in which it is admitted; null where that follows from its kind, or needs no contest. */
+  takenIn: readonly ContestStatus[] | null
+  /** Lists that it can change, for their ETags. */
+  changes: readonly ChangedList[]
+  /** Whether it sets the token price. */
+  setsPrice?: true
+  /** Whether its contest lists it among the payouts. */
+  isListedPayout?: true
+}>
+
+/** Terms of every type. */
+// prettier-ignore
+export const TYPE_TERMS: Readonly<Record<EventType, TypeTerms>> = {
+  contest: { correctable: false, takenIn: null, changes: ['contests', 'schedule'] },
+  play: { correctable: true, takenIn: ['running'], changes: ['contests'] },
+  pool: { correctable: true, takenIn: ['upcoming', 'running', 'paying'], changes: ['contests'] },
+  prize: { correctable: true, takenIn: ['paying'], changes: ['contests', 'prizes'] },
+  hold: { correctable: false, takenIn: ['paying'], changes: ['contests', 'prizes'] },
+  payout: { correctable: true, takenIn: ['paying'], changes: ['contests', 'prizes', 'loyalty', 'schedule'], isListedPayout: true },
+  expiry: { correctable: true, takenIn: ['paying'], changes: ['contests', 'prizes'] },
+  burn: { correctable: true, takenIn: null, changes: [] },
+  loyalty: { correctable: true, takenIn: null, changes: ['loyalty', 'schedule'] },
+  treasury: { correctable: true, takenIn: null, changes: [] },
+  price: { correctable: true, takenIn: null, changes: [], setsPrice: true },
+  trade: { correctable: true, takenIn: null, changes: [] },
+  correction: { correctable: false, takenIn: null, changes: [] },
 }
 
-/** Whether events of each type can be corrected, once. A further event corrects a contest or a hold. */
-const CORRECTABLE: Readonly<Record<EventType, boolean>> = {
-  contest: false,
-  play: true,
-  pool: true,
-  prize: true,
-  hold: false,
-  payout: true,
-  expiry: true,
-  burn: true,
-  loyalty: true,
-  treasury: true,
-  price: true,
-  trade: true,
-  correction: false,
-}
-
-export const CORRECTABLE_TYPES: readonly EventType[] = EVENT_TYPES.filter((type) => CORRECTABLE[type])
+export const CORRECTABLE_TYPES: readonly EventType[] = EVENT_TYPES.filter(
+  (type) => TYPE_TERMS[type].correctable,
+)
 
 const CORRECTION_RULES: readonly Rule[] = CORRECTABLE_TYPES.map((kind) => ({
   type: 'correction',
@@ -176,6 +183,7 @@ const CORRECTION_RULES: readonly Rule[] = CORRECTABLE_TYPES.map((kind) => ({
   contestId: 'as-corrected',
   kots: 'as-corrected',
   tx: 'none',
+  ...(kind === 'prize' ? { waitsFor: 'held' } : {}),
   details: { corrects: 'must', reason: 'may' },
   meaning: `Cancels one earlier ${kind} event in full`,
 }))
@@ -233,3 +241,20 @@ export function isEventType(text: string): text is EventType {
 
 /** Form of types and kinds. */
 export const WORD: RegExp = /^[a-z][a-z0-9_]{0,31}$/
+
+type TypeAndKind = Readonly<{ type: EventType; kind: string }>
+
+/** Type whose effect an event has; for a correction the corrected type, which is its kind. */
+export function causeType({ type, kind }: TypeAndKind): EventType {
+  return type === 'correction' && isEventType(kind) ? kind : type
+}
+
+/** Whether an event sets or cancels a token price. */
+export function setsPrice(event: TypeAndKind): boolean {
+  return TYPE_TERMS[causeType(event)].setsPrice === true
+}
+
+/** Whether a contest lists an event among its payouts: a payout, or the correction of one. */
+export function isListedPayout(event: TypeAndKind): boolean {
+  return TYPE_TERMS[causeType(event)].isListedPayout === true
+}

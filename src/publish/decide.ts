@@ -1,6 +1,6 @@
 import type { Fold } from '../project/fold/fold.ts'
 import type { Draft } from '../protocol/draft.ts'
-import { ruleKind } from '../protocol/rules.ts'
+import { ruleOf } from '../protocol/rules.ts'
 import { type BalancesSetting, type BooksRefusal, judgeDraft } from './admission/admission.ts'
 
 /** The held drafts of a draft's contest that were accepted before it. */
@@ -44,38 +44,9 @@ export function decide(
  * find its balance, and a play a running contest.
  */
 export function waitsForEarlier(draft: Draft, earlier: Pick<EarlierHeld, 'any' | 'anyPlay'>): boolean {
-  switch (draft.type) {
-    case 'expiry':
-      return earlier.any()
-    case 'pool':
-      return draft.kind === 'returned' && earlier.any()
-    case 'correction':
-      return draft.kind === 'prize' && earlier.any()
-    case 'contest':
-      switch (ruleKind('contest', draft.kind)) {
-        case 'cancelled':
-        case 'paid':
-          return earlier.any()
-        case 'closed':
-          return earlier.anyPlay()
-        case 'scheduled':
-        case 'rescheduled':
-        case 'opened':
-        case undefined:
-          return false
-      }
-      return false
-    case 'play':
-    case 'prize':
-    case 'hold':
-    case 'payout':
-    case 'burn':
-    case 'loyalty':
-    case 'treasury':
-    case 'price':
-    case 'trade':
-      return false
-  }
+  const waitsFor = ruleOf(draft.type, draft.kind)?.waitsFor
+  if (waitsFor === undefined) return false
+  return waitsFor === 'held' ? earlier.any() : earlier.anyPlay()
 }
 
 /** Expected books of a draft without earlier held drafts. */

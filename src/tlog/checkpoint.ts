@@ -1,11 +1,23 @@
 import { parseWhole } from '../protocol/seq.ts'
-import type { Tree } from './consistency.ts'
 import { isHash } from './hash.ts'
-import { type Note, parseNote } from './note.ts'
-import { openNote, type Verify } from './signature.ts'
-import { formatBase64, isLine, parseBase64 } from './text.ts'
+import {
+  formatBase64,
+  isLine,
+  type Note,
+  openNote,
+  parseBase64,
+  parseNote,
+  type VerifierKey,
+  type Verify,
+} from './note.ts'
 import { doubted, proved, type Verdict } from './verdict.ts'
-import type { VerifierKey } from './vkey.ts'
+import type { Tree } from './proof.ts'
+
+/**
+ * Tamper evidence by the standards of C2SP and RFC 6962: the tree over all events, its tiles and proofs, signed notes and
+ * checkpoints, cosignatures and receipts. Pure functions, which get hashing and signatures as arguments, so that servers and
+ * browsers run the same proofs. To read: this file, `proof.ts`, then `receipt.ts`.
+ */
 
 /** Size and root of a log's tree (C2SP tlog-checkpoint). `extensions` are further lines; Daybook writes none. */
 export type Checkpoint = Tree & Readonly<{ origin: string; extensions: readonly string[] }>

@@ -1,8 +1,5 @@
 import { parseCheckpoint } from './checkpoint.ts'
-import type { NoteSignature } from './note.ts'
-import type { Sign } from './signature.ts'
-import { formatUtf8 } from './text.ts'
-import type { CosignerType, VerifierKey } from './vkey.ts'
+import { type CosignerType, formatUtf8, type NoteSignature, type Sign, type VerifierKey } from './note.ts'
 
 /** Bytes of the signature in a cosignature of each type: Ed25519 (RFC 8032), and ML-DSA-44 (FIPS 204). */
 const SIGNATURE_BYTES: Readonly<Record<CosignerType, number>> = {

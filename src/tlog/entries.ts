@@ -1,4 +1,4 @@
-import { formatUtf8 } from './text.ts'
+import { formatUtf8 } from './note.ts'
 
 /** Bytes of the longest entry: a bundle writes lengths as uint16 (C2SP tlog-tiles). */
 export const ENTRY_BYTES_MAX = 65_535

@@ -12,17 +12,14 @@ import {
   verifyEd25519,
 } from '../../test/tlog/example.ts'
 import { formatCheckpoint, openCheckpoint } from './checkpoint.ts'
-import { consistencyProof, isConsistent } from './consistency.ts'
 import { cosignedMessage, parseCosignature } from './cosignature.ts'
 import { formatEntries, formatEntry } from './entries.ts'
 import { frontierAt, rootOf } from './frontier.ts'
-import { inclusionProof, isIncluded } from './inclusion.ts'
-import { formatNote, parseNote } from './note.ts'
+import { consistencyProof, inclusionProof, isConsistent, isIncluded } from './proof.ts'
+import { formatNote, formatVkey, parseNote, parseVkey, signText } from './note.ts'
 import { openVouching } from './quorum.ts'
 import { formatReceipt, parseReceipt } from './receipt.ts'
-import { signText } from './signature.ts'
 import { formatTile, formatTilePath } from './tile.ts'
-import { formatVkey, parseVkey } from './vkey.ts'
 
 const LINES = [
   '{"seq":1,"type":"payout","kind":"voter_share","at":"2025-10-09T08:53:20.000Z","atMs":1760000000000,"contestId":1,"kots":"0.000000000","tx":"5feceb66ffc86f38d952786c6d696c79"}',

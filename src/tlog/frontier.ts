@@ -1,7 +1,7 @@
 import { assert } from '../protocol/brand.ts'
 import type { Hash, TreeHasher } from './hash.ts'
-import { rangeOf, rangeRoots, type ReadTile, subtreesOf, tilesUnder } from './subtree.ts'
 import { hashesAt, type Tile } from './tile.ts'
+import { rangeOf, rangeRoots, type ReadTile, subtreesOf, tilesUnder } from './proof.ts'
 
 /**
  * State of a growing tree (the compact range [0, size)): the roots of its full subtrees, the largest first, at most

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { keyOfSeed, verifyEd25519 } from '../../test/tlog/example.ts'
 import { type ChainKey, rotationText, verifyKeyChain } from './key-chain.ts'
-import { formatNote } from './note.ts'
-import { signText } from './signature.ts'
+import { formatNote, signText } from './note.ts'
 
 type SeededKey = ReturnType<typeof keyOfSeed>
 

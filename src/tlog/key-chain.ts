@@ -1,7 +1,4 @@
-import { parseNote } from './note.ts'
-import { openNote, type Verify } from './signature.ts'
-import { formatUtf8 } from './text.ts'
-import { formatVkey, type VerifierKey } from './vkey.ts'
+import { formatUtf8, formatVkey, openNote, parseNote, type VerifierKey, type Verify } from './note.ts'
 
 /** A key in a log's list of keys. */
 export type ChainKey = Readonly<{

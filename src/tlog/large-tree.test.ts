@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { hasher } from '../../test/tlog/example.ts'
-import { consistencyProof, isConsistent } from './consistency.ts'
 import { appendLeaf, frontierAt, rootOf } from './frontier.ts'
 import type { Hash } from './hash.ts'
-import { inclusionProof, isIncluded } from './inclusion.ts'
-import type { ReadTile } from './subtree.ts'
+import { consistencyProof, inclusionProof, isConsistent, isIncluded, type ReadTile } from './proof.ts'
 import { formatTile } from './tile.ts'
 
 // The tree does not fit in memory. All leaves but one are equal, so each level has at most two different hashes.

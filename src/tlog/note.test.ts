@@ -5,10 +5,20 @@ import * as fc from 'fast-check'
 import { codePoints } from '../../test/story/code-points.ts'
 import { keyOfSeed, LOG_SEED, sha256, verifyEd25519 } from '../../test/tlog/example.ts'
 import { cosignText } from './cosignature.ts'
-import { formatNote, type Note, NOTE_BYTES_MAX, parseNote } from './note.ts'
-import { openNote, signText } from './signature.ts'
-import { formatVkey, isKeyName, parseVkey, type VerifierKey, verifierKey } from './vkey.ts'
-import { isLine } from './text.ts'
+import {
+  formatNote,
+  formatVkey,
+  isKeyName,
+  isLine,
+  type Note,
+  NOTE_BYTES_MAX,
+  openNote,
+  parseNote,
+  parseVkey,
+  signText,
+  type VerifierKey,
+  verifierKey,
+} from './note.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 const log = keyOfSeed('log.example/a', 'ed25519', LOG_SEED)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { grow, hasher, naiveRoot, numberedLeaves, rememberingHasher } from '../../test/tlog/example.ts'
-import { consistencyProof, isConsistent, tilesOfConsistency, type Tree } from './consistency.ts'
 import {
   appendLeaf,
   copyOfFrontier,
@@ -12,8 +11,16 @@ import {
   tilesOfFrontier,
 } from './frontier.ts'
 import type { Hash } from './hash.ts'
-import { inclusionProof, isIncluded, tilesOfInclusion } from './inclusion.ts'
-import type { ReadTile } from './subtree.ts'
+import {
+  consistencyProof,
+  inclusionProof,
+  isConsistent,
+  isIncluded,
+  type ReadTile,
+  tilesOfConsistency,
+  tilesOfInclusion,
+  type Tree,
+} from './proof.ts'
 import { isTileOf, type Tile, widthAt } from './tile.ts'
 
 const SIZE_MAX = 300

@@ -5,10 +5,8 @@ import { keyOfSeed, LOG_SEED, mlDsaKeyOfSeed, sha256, verifyEd25519 } from '../.
 import { verifyRawMlDsa44 } from '../log/tree/signer.ts'
 import { formatCheckpoint } from './checkpoint.ts'
 import { cosignedMessage, cosignText, formatCosignature, parseCosignature } from './cosignature.ts'
-import type { NoteSignature } from './note.ts'
+import { type NoteSignature, signText, type VerifierKey, verifierKey } from './note.ts'
 import { areWitnesses, majorityOf, openVouching, quorumTime, type WitnessVerification } from './quorum.ts'
-import { signText } from './signature.ts'
-import { type VerifierKey, verifierKey } from './vkey.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 const log = keyOfSeed('log.example/a', 'ed25519', LOG_SEED)

@@ -1,9 +1,7 @@
 import { cosignedMessage, parseCosignature } from './cosignature.ts'
 import { isSame } from './hash.ts'
-import type { Note } from './note.ts'
-import type { Verify } from './signature.ts'
+import type { Note, VerifierKey, Verify } from './note.ts'
 import { doubted, proved, type Verdict } from './verdict.ts'
-import type { VerifierKey } from './vkey.ts'
 
 /** Most keys of witnesses that a log or a reader chooses. */
 export const WITNESSES_MAX = 16

@@ -14,11 +14,9 @@ import {
 import { cosignText } from './cosignature.ts'
 import { rootOf } from './frontier.ts'
 import type { Hash } from './hash.ts'
-import { inclusionProof } from './inclusion.ts'
-import { formatNote } from './note.ts'
+import { inclusionProof } from './proof.ts'
+import { formatNote, isLine, signText } from './note.ts'
 import { formatReceipt, type InclusionReceipt, parseReceipt } from './receipt.ts'
-import { signText } from './signature.ts'
-import { isLine } from './text.ts'
 import { DOUBTS } from './verdict.ts'
 
 const ORIGIN = 'log.example/a'

@@ -1,8 +1,7 @@
 import { parseWhole } from '../protocol/seq.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import { type Hash, isHash } from './hash.ts'
-import { NOTE_BYTES_MAX } from './note.ts'
-import { formatBase64, formatUtf8, parseBase64, parseUtf8 } from './text.ts'
+import { formatBase64, formatUtf8, NOTE_BYTES_MAX, parseBase64, parseUtf8 } from './note.ts'
 import { doubted, proved, type Verdict } from './verdict.ts'
 
 /** Hashes of the longest accepted inclusion proof; a tree of 2^53−1 leaves needs 53. */

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { grow, hasher, sha256, verifyEd25519 } from '../../test/tlog/example.ts'
 import { frontierAt, rootOf } from './frontier.ts'
-import { inclusionProof } from './inclusion.ts'
-import { parseNote } from './note.ts'
-import { openNote } from './signature.ts'
-import { formatVkey, parseVkey } from './vkey.ts'
+import { inclusionProof } from './proof.ts'
+import { formatVkey, openNote, parseNote, parseVkey } from './note.ts'
 
 // Test vectors from other projects, independent of this code.
 

@@ -7,7 +7,7 @@ import type { Primitives } from './reading/primitives.ts'
 import { askSamples, noSamples, type Samples } from './samples.ts'
 import type { Source } from './reading/source.ts'
 import { askCheckpoint, checkpointOfMonths, type ServedCheckpoint, type Trust } from './trust.ts'
-import { parseUtf8 } from '../tlog/text.ts'
+import { parseUtf8 } from '../tlog/note.ts'
 import { askWitnesses, type CollectedWitnesses, type ChosenWitnesses } from './witnesses.ts'
 import { askedAgain } from './reading/live-source.ts'
 

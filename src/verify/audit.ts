@@ -5,7 +5,7 @@
  * once, `verdicts.ts` and `parts.ts` judge.
  */
 import { treeHasher } from '../tlog/hash.ts'
-import { formatVkey } from '../tlog/vkey.ts'
+import { formatVkey } from '../tlog/note.ts'
 import {
   type AskAllSettings,
   askFolder,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { auditOf, RICH_LOG, findingLines } from '../../test/stage/audit-stage.ts'
+import { auditOf, findingLines, RICH_LOG } from '../../test/stage/audit-stage.ts'
 import { keyList, keyRow } from '../../test/story/key-list.ts'
 import {
   type Change,
@@ -14,16 +14,15 @@ import {
 } from '../../test/story/public-log.ts'
 import type { Entry } from '../protocol/event.ts'
 import { NODE_PRIMITIVES } from '../command/terminal/node-primitives.ts'
-import { isConsistent } from '../tlog/consistency.ts'
 import { isSame, treeHasher } from '../tlog/hash.ts'
 import { seqOf } from '../protocol/seq.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import * as fc from 'fast-check'
-import { parseBase64 } from '../tlog/text.ts'
-import { formatVkey, verifierKey } from '../tlog/vkey.ts'
 import type { Audit } from './audit.ts'
 import { isVerified } from './report.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
+import { formatVkey, parseBase64, verifierKey } from '../tlog/note.ts'
+import { isConsistent } from '../tlog/proof.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 const key = newKey()

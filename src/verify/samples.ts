@@ -1,14 +1,14 @@
 import { type DaybookEvent, formatEvent } from '../protocol/event.ts'
-import { isIncluded } from '../tlog/inclusion.ts'
+import { isIncluded } from '../tlog/proof.ts'
 import { parseReceipt } from '../tlog/receipt.ts'
 import { type Hash, treeHasher } from '../tlog/hash.ts'
-import { formatUtf8, parseUtf8 } from '../tlog/text.ts'
 import { type Finding, findingOf, WrongError } from './reading/finding.ts'
-import { jsonAgain, objectsOf, readObject, jsonInteger } from './reading/json-values.ts'
+import { jsonAgain, jsonInteger, objectsOf, readObject } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { Source } from './reading/source.ts'
 import { openTrusted, type Trust } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
+import { formatUtf8, parseUtf8 } from '../tlog/note.ts'
 
 /** Events of a sampled page, and number of random pages. */
 const PAGE_EVENTS = 100

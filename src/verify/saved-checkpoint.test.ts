@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { NODE_PRIMITIVES } from '../command/terminal/node-primitives.ts'
-import { isConsistent } from '../tlog/consistency.ts'
 import { type Hash, isSame, treeHasher } from '../tlog/hash.ts'
-import { formatBase64, parseBase64 } from '../tlog/text.ts'
 import { openReplayTree } from './replay/replay-tree.ts'
 import { type History, historyOf } from './saved-checkpoint.ts'
+import { formatBase64, parseBase64 } from '../tlog/note.ts'
+import { isConsistent } from '../tlog/proof.ts'
 
 const hasher = treeHasher(NODE_PRIMITIVES.sha256)
 const SIZE = 9

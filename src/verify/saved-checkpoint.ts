@@ -1,12 +1,12 @@
 import type { Checkpoint } from '../tlog/checkpoint.ts'
 import { isSame } from '../tlog/hash.ts'
-import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import { DOUBTS } from '../tlog/verdict.ts'
 import type { Finding } from './reading/finding.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { ReplayTree } from './replay/replay-tree.ts'
 import { openListed, type Trust } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
+import { formatBase64, formatUtf8 } from '../tlog/note.ts'
 
 /** Saved signed note, with the name of its file. */
 export type SavedNote = Readonly<{

@@ -1,8 +1,15 @@
-import { consistencyProof, isConsistent, tilesOfConsistency, type Tree } from '../tlog/consistency.ts'
 import { type Frontier, frontierAt, rootOf, tilesOfFrontier } from '../tlog/frontier.ts'
 import type { Hash, TreeHasher } from '../tlog/hash.ts'
-import { inclusionProof, isIncluded, tilesOfInclusion } from '../tlog/inclusion.ts'
-import type { ReadTile } from '../tlog/subtree.ts'
+import {
+  consistencyProof,
+  inclusionProof,
+  isConsistent,
+  isIncluded,
+  type ReadTile,
+  tilesOfConsistency,
+  tilesOfInclusion,
+  type Tree,
+} from '../tlog/proof.ts'
 import { formatTilePath, parseTile, type Tile } from '../tlog/tile.ts'
 import { WrongError } from './reading/finding.ts'
 import type { Source } from './reading/source.ts'

@@ -6,15 +6,13 @@ import {
 } from '../tlog/checkpoint.ts'
 import { isSame } from '../tlog/hash.ts'
 import { type ChainKey, verifyKeyChain } from '../tlog/key-chain.ts'
-import { parseNote } from '../tlog/note.ts'
+import { formatUtf8, formatVkey, parseNote, parseVkey } from '../tlog/note.ts'
 import { doubted, DOUBTS, proved, type Verdict } from '../tlog/verdict.ts'
-import { formatVkey, parseVkey } from '../tlog/vkey.ts'
 import { WrongError } from './reading/finding.ts'
 import { jsonInteger, type JsonObject, jsonString, objectsOf, readObject } from './reading/json-values.ts'
 import type { Primitives } from './reading/primitives.ts'
 import type { ListedMonth } from './reading/manifest.ts'
 import type { Source } from './reading/source.ts'
-import { formatUtf8 } from '../tlog/text.ts'
 import { askedAgain } from './reading/live-source.ts'
 
 /** Origin of the first trusted key: given by the user, kept from an earlier run, or served by the log. */

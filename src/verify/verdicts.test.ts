@@ -11,12 +11,12 @@ import {
   rootOver,
 } from '../../test/story/public-log.ts'
 import { DAY_MS, monthOf, msOf, parseMonth } from '../protocol/moment.ts'
-import { formatBase64 } from '../tlog/text.ts'
 import type { Audit } from './audit.ts'
 import type { Check } from './checklist.ts'
 import { readObject } from './reading/json-values.ts'
 import { type Manifest, parseServedManifest } from './reading/manifest.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
+import { formatBase64 } from '../tlog/note.ts'
 
 const log = publicLog(RICH_LOG)
 const size = RICH_LOG.length

@@ -1,5 +1,4 @@
 import { isSame } from '../tlog/hash.ts'
-import { formatBase64, formatUtf8 } from '../tlog/text.ts'
 import type { CollectedAnswers } from './ask-all.ts'
 import type { Checklist } from './checklist.ts'
 import type { Finding } from './reading/finding.ts'
@@ -18,6 +17,7 @@ import {
 import type { Source } from './reading/source.ts'
 import { openListed, type Trust, type TrustBasis } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
+import { formatBase64, formatUtf8 } from '../tlog/note.ts'
 
 const UNREAD = 'the events could not all be read'
 const NOTHING = 'there is nothing to compare'

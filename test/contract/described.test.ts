@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { EXAMPLES } from '../../src/serve/describe/examples.ts'
 import { assertDescribed, assertStreamPartDescribed, type DescribedAnswer } from '../stage/described.ts'
+import { EXAMPLES } from '../../src/serve/describe/openapi.ts'
 
 const COMMON = { 'daybook-log': '0a'.repeat(16), 'cache-control': 'no-store' }
 

@@ -8,11 +8,11 @@ import type { Random } from '../../sim/random.ts'
 import { sha256, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { storePath } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
-import { parseVkey } from '../../src/tlog/vkey.ts'
 import { run } from '../stage/command-stage.ts'
 import { assertConsistent } from '../stage/publish-stage.ts'
 import { type NodeProcess, readLines, startNode } from '../stage/node-process.ts'
 import { openCampaign } from '../torture/campaign.ts'
+import { parseVkey } from '../../src/tlog/note.ts'
 
 const CAMPAIGN = openCampaign('kill-publishing')
 /** Kills of the service. */

@@ -12,7 +12,6 @@ import { openSigner } from '../../src/log/tree/signer.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { openSharedClock } from '../../src/publish/writer/shared-clock.ts'
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
 import { KEPT_LOG, unpackKept } from '../books/kept-store.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { until } from '../processes/other-program.ts'
@@ -23,6 +22,7 @@ import { WITNESS_KEYS, WITNESS_NAME } from '../witness/cosigner-stage.ts'
 import { submissionOf } from '../witness/sample-log.ts'
 import { type ScriptedWitness, startScriptedWitness } from '../witness/scripted-witness.ts'
 import { startMirrorNode } from './mirror-stage.ts'
+import { formatVkey } from '../../src/tlog/note.ts'
 
 const NOW = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
 const FEED_PACE = { roundMs: 20, idleMs: 60_000 }

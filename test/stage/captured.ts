@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Example } from '../../src/serve/describe/examples.ts'
 import { fetchDescribed } from './described.ts'
 import { ROOT } from './places.ts'
+import type { Example } from '../../src/serve/describe/openapi.ts'
 
 const FILE = join(ROOT, 'src', 'serve', 'describe', 'examples.json')
 

@@ -4,10 +4,10 @@ import type { EventsPage } from '../../src/protocol/endpoints/event-endpoints.ts
 import type { LogKeys } from '../../src/protocol/endpoints/file-endpoints.ts'
 import { openCheckpoint, type OpenedCheckpoint, type TrustedLog } from '../../src/tlog/checkpoint.ts'
 import { formatEntry } from '../../src/tlog/entries.ts'
-import { parseVkey } from '../../src/tlog/vkey.ts'
 import { fetchDescribed } from './described.ts'
 import type { Service } from './service.ts'
 import { sha256, verifyEd25519 } from '../tlog/example.ts'
+import { parseVkey } from '../../src/tlog/note.ts'
 
 // A log's tree, from public answers only.
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { verifierKeyOf } from '../../src/log/tree/signer.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
 import { flip, NEW_LOG, rebuildTree, signAgain } from './damaged-log.ts'
 import { OTHER_KEY } from './signing.ts'
+import { formatVkey } from '../../src/tlog/note.ts'
 
 /** Events of the log to be damaged. */
 export const EVENTS = 700

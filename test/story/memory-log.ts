@@ -22,7 +22,6 @@ import {
   type Repository,
   type StandingPrice,
 } from '../../src/project/fold/fold.ts'
-import type { ContestMove } from '../../src/project/fold/figure-counts.ts'
 import type { LoyaltyState } from '../../src/project/fold/loyalty.ts'
 import { activityOf, beginsChunk, replay } from '../../src/project/fold/prefix.ts'
 import { copyTally, emptyTally, type Tally, totalsOfTally } from '../../src/project/fold/tally.ts'
@@ -34,6 +33,7 @@ import {
   type WeekRepository,
   weekStrided,
 } from '../../src/project/fold/week-sums.ts'
+import type { ContestMove } from '../../src/project/fold/ledger.ts'
 
 type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
 

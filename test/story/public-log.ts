@@ -35,13 +35,17 @@ import { formatCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { formatEntry } from '../../src/tlog/entries.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
 import { type Hash, treeHasher } from '../../src/tlog/hash.ts'
-import { inclusionProof } from '../../src/tlog/inclusion.ts'
-import { formatNote } from '../../src/tlog/note.ts'
+import { inclusionProof } from '../../src/tlog/proof.ts'
+import {
+  formatBase64,
+  formatNote,
+  formatVkey,
+  signText,
+  type VerifierKey,
+  verifierKey,
+} from '../../src/tlog/note.ts'
 import { formatReceipt } from '../../src/tlog/receipt.ts'
-import { signText } from '../../src/tlog/signature.ts'
-import { formatBase64 } from '../../src/tlog/text.ts'
 import { formatTile, parseTilePath, type Tile, TILE_WIDTH } from '../../src/tlog/tile.ts'
-import { formatVkey, type VerifierKey, verifierKey } from '../../src/tlog/vkey.ts'
 import { NODE_PRIMITIVES } from '../../src/command/terminal/node-primitives.ts'
 import type { Source } from '../../src/verify/reading/source.ts'
 

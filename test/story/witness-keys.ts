@@ -1,8 +1,6 @@
 import type { Ms } from '../../src/protocol/moment.ts'
 import { cosignText } from '../../src/tlog/cosignature.ts'
-import { formatNote, parseNote } from '../../src/tlog/note.ts'
-import type { Sign } from '../../src/tlog/signature.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
+import { formatNote, parseNote, type Sign, type VerifierKey } from '../../src/tlog/note.ts'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../tlog/example.ts'
 
 /** Key pair of a witness. */

@@ -4,9 +4,7 @@ import { msOf, SECOND_MS } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { readCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { cosignText } from '../../src/tlog/cosignature.ts'
-import { formatNote, parseNote } from '../../src/tlog/note.ts'
-import type { Sign } from '../../src/tlog/signature.ts'
-import { formatVkey, type VerifierKey } from '../../src/tlog/vkey.ts'
+import { formatNote, formatVkey, parseNote, type Sign, type VerifierKey } from '../../src/tlog/note.ts'
 import { keyOfSeed, mlDsaKeyOfSeed, sha256 } from '../tlog/example.ts'
 
 type WitnessKey = Readonly<{ key: VerifierKey; sign: Sign }>

@@ -11,19 +11,17 @@ import type { ListedKey } from '../../src/log/store/reader.ts'
 import { sha256, type SigningKey, verifierKeyOf, verifyRawEd25519 } from '../../src/log/tree/signer.ts'
 import { hasStore } from '../../src/log/store/store.ts'
 import { openCheckpoint } from '../../src/tlog/checkpoint.ts'
-import { parseNote } from '../../src/tlog/note.ts'
-import { openNote } from '../../src/tlog/signature.ts'
-import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
+import { formatVkey, openNote, parseNote, parseVkey } from '../../src/tlog/note.ts'
 import {
   change,
-  runCheck,
-  runCommand,
   flip,
   makeLog,
   NEW_LOG,
   openFolder,
   publishUpTo,
   refusalAtStart,
+  runCheck,
+  runCommand,
   SIGNING,
   writeKey,
 } from '../story/damaged-log.ts'

@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Entry } from '../../src/protocol/event.ts'
 import { HOUR_MS, MINUTE_MS, monthOf, msOf } from '../../src/protocol/moment.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
 import { RICH_LOG } from '../stage/audit-stage.ts'
 import { run, type RunResult } from '../stage/command-stage.ts'
 import { checkpointOver, newKey, ORIGIN, publicLog } from '../story/public-log.ts'
 import { cosigned, witnessKey } from '../story/witness-keys.ts'
+import { formatVkey } from '../../src/tlog/note.ts'
 
 const size = RICH_LOG.length
 const common = size - 1

@@ -12,7 +12,7 @@ import { get } from '../oracle/download.ts'
 import { type Service, startService } from '../stage/service.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 import { cosignNewest, WITNESSES } from '../story/witnesses.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
+import { formatVkey } from '../../src/tlog/note.ts'
 
 const run = promisify(execFile)
 const BLOCK_MS_MAX = 60_000

@@ -1,5 +1,5 @@
 import { hashesAt, type Tile, widthAt } from '../../src/tlog/tile.ts'
-import { parseUtf8 } from '../../src/tlog/text.ts'
+import { parseUtf8 } from '../../src/tlog/note.ts'
 
 const LENGTH_BYTES = 2
 

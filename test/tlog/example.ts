@@ -7,11 +7,10 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import type { Sign, Verify } from '../../src/tlog/signature.ts'
 import { type Hash, type Sha256, type TreeHasher, treeHasher } from '../../src/tlog/hash.ts'
 import { appendLeaf, emptyFrontier, type Frontier } from '../../src/tlog/frontier.ts'
-import type { ReadTile } from '../../src/tlog/subtree.ts'
-import { type KeyType, type VerifierKey, verifierKey } from '../../src/tlog/vkey.ts'
+import { type KeyType, type Sign, type VerifierKey, verifierKey, type Verify } from '../../src/tlog/note.ts'
+import type { ReadTile } from '../../src/tlog/proof.ts'
 
 /** SHA-256 of the runtime. */
 export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer')

@@ -1,10 +1,9 @@
 import { openCheckpoint, type OpenedCheckpoint, type TrustedLog } from '../../src/tlog/checkpoint.ts'
 import type { Hash, TreeHasher } from '../../src/tlog/hash.ts'
-import { isIncluded } from '../../src/tlog/inclusion.ts'
+import { isIncluded } from '../../src/tlog/proof.ts'
 import type { InclusionReceipt } from '../../src/tlog/receipt.ts'
-import type { Verify } from '../../src/tlog/signature.ts'
-import { formatUtf8 } from '../../src/tlog/text.ts'
 import { doubted, proved, type Verdict } from '../../src/tlog/verdict.ts'
+import { formatUtf8, type Verify } from '../../src/tlog/note.ts'
 
 /** Verifies a receipt as a reader does: its checkpoint is signed by the log and its proof leads from the leaf to the root. */
 export async function openReceipt(

@@ -1,11 +1,8 @@
-import { consistencyProof } from '../../src/tlog/consistency.ts'
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { frontierAt, rootOf } from '../../src/tlog/frontier.ts'
-import { formatNote } from '../../src/tlog/note.ts'
-import { signText } from '../../src/tlog/signature.ts'
-import { formatBase64 } from '../../src/tlog/text.ts'
-import { formatVkey } from '../../src/tlog/vkey.ts'
+import { formatBase64, formatNote, formatVkey, signText } from '../../src/tlog/note.ts'
 import { grow, hasher, keyOfSeed, numberedLeaves } from '../tlog/example.ts'
+import { consistencyProof } from '../../src/tlog/proof.ts'
 
 /** Leaves of each history. */
 const LEAVES = 1_000

@@ -1,6 +1,6 @@
-import { formatBase64 } from '../../src/tlog/text.ts'
 import { addCheckpointBody, hashes, treeText } from './asking-log.ts'
 import type { WitnessCase } from './witness-case.ts'
+import { formatBase64 } from '../../src/tlog/note.ts'
 
 /** Cases about sizes and proofs. */
 export const CONSISTENCY_CASES: readonly WitnessCase[] = [

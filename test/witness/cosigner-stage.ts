@@ -12,9 +12,8 @@ import {
 } from '../../src/witness/cosigner/cosigner.ts'
 import { type CosignerKey, cosignerKey } from '../../src/log/tree/cosigner-key.ts'
 import { verifyRawEd25519, verifyRawMlDsa44 } from '../../src/log/tree/signer.ts'
-import { parseNote } from '../../src/tlog/note.ts'
+import { parseNote, type VerifierKey } from '../../src/tlog/note.ts'
 import { openVouching } from '../../src/tlog/quorum.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import type { SampleLog } from './sample-log.ts'
 

@@ -11,7 +11,7 @@ import { feedWitnesses } from '../../src/witness/feed/feeder.ts'
 import { until } from '../processes/other-program.ts'
 import { every, publish } from '../stage/archive-node.ts'
 import { testSigner } from '../story/signing.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
+import type { VerifierKey } from '../../src/tlog/note.ts'
 
 export const FED_ORIGIN = 'daybook.example/fed'
 const PACE: FeedPace = { roundMs: 10, idleMs: 60_000 }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatVkey } from '../../src/tlog/vkey.ts'
 import { run, start } from '../stage/command-stage.ts'
 import { addCheckpointBody, type AskingLog, openAskingLog } from './asking-log.ts'
 import { askWitness, assertCosigned, cosignedSize } from './witness-case.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
+import { formatVkey } from '../../src/tlog/note.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-witness-process-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -8,7 +8,6 @@ import { verifyRawEd25519, verifyRawMlDsa44 } from '../../src/log/tree/signer.ts
 import { msOf } from '../../src/protocol/moment.ts'
 import { readCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { openVouching } from '../../src/tlog/quorum.ts'
-import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
 import { freePort } from '../processes/free-ports.ts'
 import { endProgram, spawnTied, until } from '../processes/other-program.ts'
 import { skipUnless } from '../processes/test-needs.ts'
@@ -16,6 +15,7 @@ import { sha256 } from '../tlog/example.ts'
 import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
 import { HAS_LITEWITNESS, LITEWITNESS_NEEDED, torchwoodProgram } from './litewitness.ts'
 import { startStagedWitness } from './witness-stage.ts'
+import { formatVkey, parseVkey } from '../../src/tlog/note.ts'
 
 const ORIGIN = 'keys.example/log'
 

@@ -1,6 +1,6 @@
-import { formatBase64 } from '../../src/tlog/text.ts'
 import { addCheckpointBody, type AskingLog, hashes, treeText } from './asking-log.ts'
 import type { WitnessCase } from './witness-case.ts'
+import { formatBase64 } from '../../src/tlog/note.ts'
 
 /** Cases about signatures. */
 const SIGNATURES: readonly WitnessCase[] = [

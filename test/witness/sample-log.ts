@@ -1,11 +1,8 @@
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts'
-import { consistencyProof } from '../../src/tlog/consistency.ts'
 import type { Hash } from '../../src/tlog/hash.ts'
-import { formatNote } from '../../src/tlog/note.ts'
-import { signText } from '../../src/tlog/signature.ts'
-import { formatBase64 } from '../../src/tlog/text.ts'
-import type { VerifierKey } from '../../src/tlog/vkey.ts'
+import { formatBase64, formatNote, signText, type VerifierKey } from '../../src/tlog/note.ts'
 import { grow, keyOfSeed, naiveRoot, numberedLeaves, rememberingHasher } from '../tlog/example.ts'
+import { consistencyProof } from '../../src/tlog/proof.ts'
 
 const hasher = rememberingHasher()
 /** Leaves of a sample log. */

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text as bodyOf } from 'node:stream/consumers'
 import { cosignText } from '../../src/tlog/cosignature.ts'
-import { formatVkey, type VerifierKey } from '../../src/tlog/vkey.ts'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../tlog/example.ts'
+import { formatVkey, type VerifierKey } from '../../src/tlog/note.ts'
 
 /** Answer of a witness to one request. */
 type Scripted = Readonly<{ status: number; body: string; headers?: Readonly<Record<string, string>> }>

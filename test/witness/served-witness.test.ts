@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { ServedWitness } from '../../src/witness/command/witness-command.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import { formatVkey, parseVkey } from '../../src/tlog/vkey.ts'
 import { originHashOf } from '../../src/witness/cosigner/cosigner.ts'
 import { SUBMISSION_BYTES_MAX } from '../../src/witness/cosigner/submission.ts'
 import { WITNESS_CONNECTIONS_MAX } from '../../src/witness/cosigner/witness-listener.ts'
@@ -17,6 +16,7 @@ import { WITNESS_KEYS, WITNESS_NAME } from './cosigner-stage.ts'
 import { startStagedWitness } from './witness-stage.ts'
 import { assertCase, assertCosigned } from './witness-case.ts'
 import { WITNESS_CASES } from './witness-cases.ts'
+import { formatVkey, parseVkey } from '../../src/tlog/note.ts'
 
 suite('daybook witness', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-witness-'))

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { verifyRawMlDsa44 } from '../../src/log/tree/signer.ts'
-import { parseNote } from '../../src/tlog/note.ts'
+import { formatUtf8, parseNote, parseVkey } from '../../src/tlog/note.ts'
 import { openVouching } from '../../src/tlog/quorum.ts'
-import { formatUtf8 } from '../../src/tlog/text.ts'
-import { parseVkey } from '../../src/tlog/vkey.ts'
 import { sha256, verifyEd25519 } from '../tlog/example.ts'
 import { addCheckpointBody, type AskingLog, openAskingLog } from './asking-log.ts'
 

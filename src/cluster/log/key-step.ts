@@ -5,7 +5,7 @@ import { SIGNING_KEYS_MAX, signingVkeys } from '../../log/tree/signing-keys.ts'
 import { requestRefusal } from '../../publish/admission/outcome.ts'
 import type { CommitPath } from '../../publish/commit-path.ts'
 import { type Answered, type PlacedRequest, readJsonBody } from '../../publish/api/publish-replies.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
+import { formatVkey } from '../../tlog/note.ts'
 import type { TableBook } from '../book/table-book.ts'
 
 /** Path of the step on the private listener. */

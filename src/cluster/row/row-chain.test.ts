@@ -10,12 +10,12 @@ import {
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.ts'
 import { HASHER, openStoredTree } from '../../log/tree/stored-tree.ts'
 import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, frontierAt, rootOf } from '../../tlog/frontier.ts'
 import type { BeginRow, CommitRow, LogRow, RowBody } from './log-row.ts'
 import { encodeRow } from './row-frame.ts'
 import { openRowChain, type RowChain } from './row-chain.ts'
+import { formatVkey } from '../../tlog/note.ts'
 
 const NEW_KEY = signingKeyOf('22'.repeat(32))
 const FOREIGN = 'no key of the log has signed it'

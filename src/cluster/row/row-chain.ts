@@ -5,10 +5,10 @@ import type { ListedKey } from '../../log/store/reader.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { appendLeaf, emptyFrontier, type Frontier, rootOf } from '../../tlog/frontier.ts'
 import { type Hash, HASH_BYTES, isSame } from '../../tlog/hash.ts'
-import { parseVkey } from '../../tlog/vkey.ts'
 import { type BeginRow, type CommitRow, type LogRow, refusalOfRow, ROW_VERSION } from './log-row.ts'
 import { decodeRow, digestOfRow, openRowVerifier, type RowVerifier } from './row-frame.ts'
 import { vkeysSigning } from './row-keys.ts'
+import { parseVkey } from '../../tlog/note.ts'
 
 /** End of the chain of the rows that were added. */
 export type RowChainEnd = Readonly<{

@@ -43,7 +43,7 @@ import {
 } from '../../log/held/held-draft.ts'
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
-import type { VerifierKey } from '../../tlog/vkey.ts'
+import type { VerifierKey } from '../../tlog/note.ts'
 
 // Frame of a row: magic (4 bytes), length of the head (4, big-endian), head (JSON), sections of a commit, bytes of its
 // segments, then the signature of the SHA-256 of all bytes before.

@@ -3,8 +3,8 @@ import type { ListedKey } from '../../log/store/reader.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { openSigner, type Signer, type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { signingVkeys } from '../../log/tree/signing-keys.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
 import { openRowVerifier, type RowVerifier } from './row-frame.ts'
+import { formatVkey } from '../../tlog/note.ts'
 
 /** Keys of a node whose log is on a table, as the log lists them now. Each of them may have signed a row. */
 export type RowKeys = RowVerifier &

@@ -7,7 +7,7 @@ import type { ArchiveIndex, LogKeys } from '../../protocol/endpoints/file-endpoi
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { openCheckpoint } from '../../tlog/checkpoint.ts'
-import { parseVkey } from '../../tlog/vkey.ts'
+import { parseVkey } from '../../tlog/note.ts'
 import { namesNoSite } from '../operator/log-options.ts'
 import { fetchWithNotice, openClient } from '../terminal/client.ts'
 import type { CommandContext } from '../terminal/command-context.ts'

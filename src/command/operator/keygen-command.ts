@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { formatVkey } from '../../tlog/vkey.ts'
+import { formatVkey } from '../../tlog/note.ts'
 import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { option, optionOf, originName } from '../terminal/options.ts'
 import { ORIGIN } from './log-options.ts'

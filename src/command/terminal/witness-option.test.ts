@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { InvalidArgumentError } from 'commander'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../../../test/tlog/example.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
-import { formatVkey, type VerifierKey } from '../../tlog/vkey.ts'
+import { formatVkey, type VerifierKey } from '../../tlog/note.ts'
 import { CommandError } from './command-context.ts'
 import { collectWitnesses, readWitnesses, type WitnessChoice } from './witness-option.ts'
 

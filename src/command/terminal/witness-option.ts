@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
-import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
+import { parseVkey, type VerifierKey } from '../../tlog/note.ts'
 import { CommandError } from './command-context.ts'
 import { NODE_PRIMITIVES } from './node-primitives.ts'
 

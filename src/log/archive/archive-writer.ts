@@ -4,7 +4,6 @@ import { assert } from '../../protocol/brand.ts'
 import { type Month, monthOf, type Ms, nextMonth, parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveManifest } from '../../protocol/endpoints/file-endpoints.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { Tree } from '../../tlog/consistency.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import {
   FILE_CODES,
@@ -25,6 +24,7 @@ import {
 } from './open-month-file.ts'
 import type { MonthFile } from '../store/reader.ts'
 import type { Signer } from '../tree/signer.ts'
+import type { Tree } from '../../tlog/proof.ts'
 
 /** The writing half of the archive, called in the log's transaction. */
 export type ArchiveWriter = Readonly<{

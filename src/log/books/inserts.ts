@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ZERO } from '../../protocol/amount.ts'
-import { isListedPayout } from '../../project/fold/event-traits.ts'
 import type { DaybookEvent } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
@@ -8,6 +7,7 @@ import type { LevelHash } from '../../tlog/frontier.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { number, type Row, text } from '../store/codec.ts'
 import { txKey } from '../store/tx-index.ts'
+import { isListedPayout } from '../../protocol/rules.ts'
 
 /** The rows that a batch inserts: collected while it is appended, written when it is kept. */
 export type Inserts = Readonly<{

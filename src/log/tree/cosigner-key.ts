@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
-import { type VerifierKey, verifierKey } from '../../tlog/vkey.ts'
 import { sha256 } from './signer.ts'
+import { type VerifierKey, verifierKey } from '../../tlog/note.ts'
 
 /** A key with which a witness cosigns: Ed25519 or ML-DSA-44. */
 export type CosignerKey = Readonly<{ verifier: VerifierKey; privateKey: KeyObject }>

@@ -1,15 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parseCheckpoint } from '../../tlog/checkpoint.ts'
-import type { Tree } from '../../tlog/consistency.ts'
 import { isSame } from '../../tlog/hash.ts'
-import { parseNote } from '../../tlog/note.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
+import { parseNote, type VerifierKey } from '../../tlog/note.ts'
 import type { LogIdentity } from '../store/reader.ts'
 import { isMadeWith, isSigned, isSignedNote, type Signer } from './signer.ts'
 import { readVerifiers } from './signing-keys.ts'
 import { isPassingFault } from '../store/sqlite-error.ts'
 import { readIdentity } from '../store/store.ts'
 import { openStoredTree, type StoredTree } from './stored-tree.ts'
+import type { Tree } from '../../tlog/proof.ts'
 
 /** Comparison of the log's signatures with its stored hashes. */
 type SignedTrees = Readonly<{

@@ -1,10 +1,16 @@
 import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto'
 import { base64urlnopad, hex } from '@scure/base'
 import { formatCheckpoint } from '../../tlog/checkpoint.ts'
-import type { Tree } from '../../tlog/consistency.ts'
-import { formatNote, type Note, type NoteSignature } from '../../tlog/note.ts'
+import {
+  formatNote,
+  KEY_ID_BYTES,
+  type Note,
+  type NoteSignature,
+  type VerifierKey,
+  verifierKey,
+} from '../../tlog/note.ts'
 import type { WitnessVerification } from '../../tlog/quorum.ts'
-import { KEY_ID_BYTES, type VerifierKey, verifierKey } from '../../tlog/vkey.ts'
+import type { Tree } from '../../tlog/proof.ts'
 
 /** An Ed25519 key that signs checkpoints. It can be sent to another thread. */
 export type SigningKey = Readonly<{ privateKey: KeyObject; publicKey: Uint8Array }>

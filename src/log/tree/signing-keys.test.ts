@@ -3,10 +3,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
-import { openForWriting, readIdentity, storePath, StoreError } from '../store/store.ts'
+import { openForWriting, readIdentity, StoreError, storePath } from '../store/store.ts'
 import { type SigningKey, verifierKeyOf } from './signer.ts'
 import { faultOfKeys, listKeys, readKeys, signingVkeys } from './signing-keys.ts'
+import { formatVkey } from '../../tlog/note.ts'
 
 const THIRD_KEY = signingKeyOf('5'.repeat(64))
 const ORIGIN = 'daybook.test/store'

@@ -1,12 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
-import type { Tree } from '../../tlog/consistency.ts'
 import { frontierAt, rootOf } from '../../tlog/frontier.ts'
 import { HASH_BYTES, isSame, type TreeHasher, treeHasher } from '../../tlog/hash.ts'
-import type { ReadTile } from '../../tlog/subtree.ts'
 import { TILE_WIDTH } from '../../tlog/tile.ts'
 import { bytes } from '../store/codec.ts'
 import { sha256 } from './signer.ts'
+import type { ReadTile, Tree } from '../../tlog/proof.ts'
 
 /** Hashes of the tree, by Node's own SHA-256. */
 export const HASHER: TreeHasher = treeHasher(sha256)

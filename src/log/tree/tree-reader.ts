@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
-import { consistencyProof, type Tree } from '../../tlog/consistency.ts'
 import { formatEntries, formatEntry } from '../../tlog/entries.ts'
 import { isSame } from '../../tlog/hash.ts'
-import { inclusionProof, isIncluded } from '../../tlog/inclusion.ts'
+import { consistencyProof, inclusionProof, isIncluded, type Tree } from '../../tlog/proof.ts'
 import { formatReceipt } from '../../tlog/receipt.ts'
 import {
   type Bundle,

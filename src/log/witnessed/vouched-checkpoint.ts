@@ -1,8 +1,7 @@
 import { MS_MAX, msOf, SECOND_MS } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { formatNote, type Note } from '../../tlog/note.ts'
+import { formatNote, type Note, type VerifierKey } from '../../tlog/note.ts'
 import { openVouching, quorumTime } from '../../tlog/quorum.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
 import type { WitnessedCheckpoint } from '../store/reader.ts'
 import { NODE_SIGNATURES } from '../tree/signer.ts'
 

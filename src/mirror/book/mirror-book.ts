@@ -13,7 +13,6 @@ import type { Fold } from '../../project/fold/fold.ts'
 import { assert } from '../../protocol/brand.ts'
 import { boundOf, type Month, monthOf, nextMonth } from '../../protocol/moment.ts'
 import { nextSeq } from '../../protocol/seq.ts'
-import type { Tree } from '../../tlog/consistency.ts'
 import { type Hash, isSame } from '../../tlog/hash.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
@@ -24,6 +23,7 @@ import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import { openServedPieces, replaceSealed } from './served-pieces.ts'
 import { formatCount } from '../../protocol/amount.ts'
+import type { Tree } from '../../tlog/proof.ts'
 
 /** Thrown when a tree or month that was computed here is not the one that the origin signed or published. */
 export class MismatchError extends Error {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { type Command, Command as NewCommand, InvalidArgumentError } from 'commander'
-import { parseVkey } from '../../tlog/vkey.ts'
 import type { Option as PluggedOption } from '../../command/plug/option.ts'
 import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
@@ -15,9 +14,10 @@ import { readAddress } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { option } from '../../command/terminal/options.ts'
 import { VERSION } from '../../command/terminal/version.ts'
-import type { ExitCode, CommandContext } from '../../command/terminal/command-context.ts'
+import type { CommandContext, ExitCode } from '../../command/terminal/command-context.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
+import { parseVkey } from '../../tlog/note.ts'
 
 type MirrorOptions = SiteOptions &
   LineOptions &

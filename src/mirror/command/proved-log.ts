@@ -7,8 +7,7 @@ import { sha256 } from '../../log/tree/signer.ts'
 import { signingVkeys } from '../../log/tree/signing-keys.ts'
 import { openStoredTree } from '../../log/tree/stored-tree.ts'
 import { isSame } from '../../tlog/hash.ts'
-import { formatNote } from '../../tlog/note.ts'
-import { parseVkey } from '../../tlog/vkey.ts'
+import { formatNote, parseVkey } from '../../tlog/note.ts'
 
 /** Longest time that a checkpoint waits until the mirror has its tree, in milliseconds. */
 const PROOF_WAIT_MS_MAX = 5_000

@@ -1,3 +1,4 @@
+import { formatUtf8 } from '../../tlog/note.ts'
 import { mayPass } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
@@ -11,7 +12,6 @@ import {
   readOriginTree,
 } from '../origin/origin-answers.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
-import { formatUtf8 } from '../../tlog/text.ts'
 import { type ProvenTree, provenTree } from '../proof/proven-tree.ts'
 import { placeOfTree, rollback, type TreePlace } from './judge-tree.ts'
 import type { MirrorStore } from './mirror-store.ts'

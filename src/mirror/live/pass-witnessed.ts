@@ -4,7 +4,7 @@ import { newerWitnessed, vouchedCheckpoint } from '../../log/witnessed/vouched-c
 import { forgetWitnessed, keepWitnessed, openWitnessedFile } from '../../log/witnessed/witnessed-file.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame } from '../../tlog/hash.ts'
-import { NOTE_BYTES_MAX, parseNote } from '../../tlog/note.ts'
+import { NOTE_BYTES_MAX, parseNote, parseVkey, type VerifierKey } from '../../tlog/note.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { WITNESSED_PATH } from '../../verify/witnesses.ts'
 import type { Origin } from '../origin/open-origin.ts'
@@ -16,7 +16,6 @@ import { WITNESS_STATES } from '../../protocol/enumerations.ts'
 import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { areWitnesses, WITNESSES_MAX, witnessNames } from '../../tlog/quorum.ts'
-import { parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import {
   jsonInteger,
   type JsonObject,

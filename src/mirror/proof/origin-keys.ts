@@ -1,9 +1,9 @@
 import type { FormerLog, ListedKey } from '../../log/store/reader.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { jsonString, objectsOf, readObject } from '../../verify/reading/json-values.ts'
 import { type KeyList, readKeyList, type Trust, trustOf } from '../../verify/trust.ts'
 import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
+import { formatVkey } from '../../tlog/note.ts'
 
 /** Verifier keys that the mirror trusts, and where they come from. */
 export type Pins = Readonly<{ vkeys: readonly string[]; firstUse: boolean }>

@@ -2,14 +2,13 @@ import { hex } from '@scure/base'
 import { isSignedNote, noteOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import type { Checkpoint } from '../../tlog/checkpoint.ts'
-import type { Tree } from '../../tlog/consistency.ts'
-import { type Note, parseNote } from '../../tlog/note.ts'
-import { formatUtf8 } from '../../tlog/text.ts'
+import { formatUtf8, type Note, parseNote } from '../../tlog/note.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { openListed, openTrusted, signsTreesOf, type Trust } from '../../verify/trust.ts'
 import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { OriginKeys } from './origin-keys.ts'
+import type { Tree } from '../../tlog/proof.ts'
 
 /** A tree that the log has signed, with its note and the signatures in the form of the store. */
 export type ProvenTree = Tree & Readonly<{ origin: string; note: string; signature: Uint8Array }>

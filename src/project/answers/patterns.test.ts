@@ -16,10 +16,9 @@ import {
 } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from '../fold/books.ts'
-import { activityByHour } from './hours-of-week.ts'
-import { patterns } from './patterns.ts'
+import { activityByHour, patterns } from './patterns.ts'
 import type { ResolvedSpan } from './range.ts'
-import { totalsOfTally, emptyTally } from '../fold/tally.ts'
+import { emptyTally, totalsOfTally } from '../fold/tally.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 import { totalsOfRows } from '../fold/unpaid.ts'
 

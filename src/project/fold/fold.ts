@@ -6,9 +6,16 @@ import { ruleKind } from '../../protocol/rules.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import { type ContestState, type Hold, kindKey, type Lot } from './contest.ts'
 import { moveContest } from './contest-state.ts'
-import { type ContestMove, countContest, countFigures } from './figure-counts.ts'
-import { type Effect, effectOf, post, postingOf, postToContest } from './ledger.ts'
-import { forgetLotBooks, lotBookIn, type LotBooks } from './lot-books.ts'
+import {
+  type ContestMove,
+  countContest,
+  countFigures,
+  type Effect,
+  effectOf,
+  post,
+  postingOf,
+  postToContest,
+} from './ledger.ts'
 import { type LotChanges, openLotRepository, type StoredLots } from './lot-repository.ts'
 import {
   addLot,
@@ -22,6 +29,12 @@ import {
 } from './lots.ts'
 import { applyToLoyalty, type LoyaltyState } from './loyalty.ts'
 import { NO_PRICE, type Tally } from './tally.ts'
+
+/**
+ * From events to figures. `fold` applies events to the books: accounts, contests, lots, loyalty runs and running totals.
+ * `answers` computes each answer of the API from the books. This room knows `protocol` alone and does no I/O, so the service,
+ * `verify` and browsers run the same code. To read: this file, `ledger.ts`, then one file of `answers`, such as `flows.ts`.
+ */
 
 /** A price and the event that published it. */
 export type StandingPrice = Readonly<{ seq: Seq; price: Price }>
@@ -271,4 +284,31 @@ function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
     const hold = fold.changes.holds.get(key) ?? fold.repository.hold(contestId, kind)
     return openLotBook(fold.repository.openLots(contestId, kind), hold)
   })
+}
+
+/** Lot books in memory by contest and kind. The one used last is at the end. */
+type LotBooks = Map<string, LotBook>
+
+/** The lot book of a key, which is read if it is not in memory. */
+function lotBookIn(books: LotBooks, key: string, read: () => LotBook): LotBook {
+  const book = books.get(key) ?? read()
+  books.delete(key)
+  books.set(key, book)
+  return book
+}
+
+/** Forgets books without open lots, and those after whose last use books of `lotsCached` lots or more were used. */
+function forgetLotBooks(books: LotBooks, lotsCached: number): void {
+  let lots = 0
+  for (const [key, { open }] of books) {
+    // Without open lots a book is useless, and every contest and kind would leave one behind.
+    if (open.size === 0) books.delete(key)
+    lots += open.size
+  }
+  for (const [key, { open }] of books) {
+    // A book's own lots do not count: a large contest would be read again for each of its payouts.
+    lots -= open.size
+    if (lots < lotsCached) return
+    books.delete(key)
+  }
 }

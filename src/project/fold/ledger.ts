@@ -1,9 +1,10 @@
 import { add, type Amount, ZERO } from '../../protocol/amount.ts'
 import type { DaybookEvent, Entry } from '../../protocol/event.ts'
-import { CONTEST_STATUSES } from '../../protocol/enumerations.ts'
+import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 import { type AccountName, ruleKind, ruleOf } from '../../protocol/rules.ts'
 import { type ContestState, NO_PRIZE, poolBalance, type PrizeSums, unpaidOfKind } from './contest.ts'
 import type { Figure, Tally } from './tally.ts'
+import { unreachable } from '../../protocol/brand.ts'
 
 /** One amount, credited by the account `from` and debited to the account `to`. */
 type Posting = Readonly<{ from: AccountName; to: AccountName; amount: Amount }>
@@ -156,4 +157,57 @@ function postToPrize(
 
 function added(sums: ReadonlyMap<string, Amount>, kind: string, amount: Amount): ReadonlyMap<string, Amount> {
   return new Map(sums).set(kind, add(sums.get(kind) ?? ZERO, amount))
+}
+
+/** Change of a contest's status; `from` is undefined for a new contest. */
+export type ContestMove = Readonly<{ from: ContestStatus | undefined; to: ContestStatus }>
+
+/** Counts an effect in the figures that are not account balances. */
+export function countFigures(tally: Tally, effect: Effect): void {
+  const { type, kind } = effect.cause.event
+  const amount = effect.entry.event.kots ?? ZERO
+  const { figures } = tally
+  switch (type) {
+    case 'play': {
+      const plays = BigInt(effect.sign * (effect.cause.details?.count ?? 1))
+      figures.plays += plays
+      if (kind === 'entry') figures.entries += plays
+      figures.spentOnPlay += amount
+      tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + amount)
+      return
+    }
+    case 'payout':
+      figures.payouts += BigInt(effect.sign)
+      switch (ruleKind(type, kind)) {
+        case 'loyalty':
+          figures.paidInLoyalty += amount
+          return
+        case '*':
+          figures.paidInPrizes += amount
+          return
+        case 'refund':
+          return
+      }
+      return
+    case 'contest':
+    case 'pool':
+    case 'prize':
+    case 'hold':
+    case 'expiry':
+    case 'burn':
+    case 'loyalty':
+    case 'treasury':
+    case 'price':
+    case 'trade':
+    case 'correction':
+      return
+    default:
+      return unreachable(type)
+  }
+}
+
+/** Updates the counts of contests by status. */
+export function countContest(tally: Tally, move: ContestMove): void {
+  if (move.from !== undefined) tally.figures[move.from] -= 1n
+  tally.figures[move.to] += 1n
 }

@@ -42,26 +42,10 @@ function emptyLoyalty(month: Month): LoyaltyState {
 export function applyToLoyalty(before: LoyaltyState | undefined, month: Month, effect: Effect): LoyaltyState {
   const state = before ?? emptyLoyalty(month)
   const { type } = effect.cause.event
-  switch (type) {
-    case 'payout': {
-      const amount = effect.entry.event.kots ?? ZERO
-      return { ...state, paid: add(state.paid, amount), payouts: state.payouts + effect.sign }
-    }
-    case 'loyalty':
-      return applyToRun(state, effect)
-    case 'contest':
-    case 'play':
-    case 'pool':
-    case 'prize':
-    case 'hold':
-    case 'expiry':
-    case 'burn':
-    case 'treasury':
-    case 'price':
-    case 'trade':
-    case 'correction':
-      return state
-  }
+  if (type === 'loyalty') return applyToRun(state, effect)
+  if (type !== 'payout') return state
+  const amount = effect.entry.event.kots ?? ZERO
+  return { ...state, paid: add(state.paid, amount), payouts: state.payouts + effect.sign }
 }
 
 /** Applies a plan, an input or an output. */

@@ -3,10 +3,9 @@ import type { Entry } from '../../protocol/event.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Activity } from './books.ts'
-import { type ContestMove, countContest, countFigures } from './figure-counts.ts'
-import { setsPrice } from './event-traits.ts'
-import { effectOf, post, postingOf } from './ledger.ts'
+import { type ContestMove, countContest, countFigures, effectOf, post, postingOf } from './ledger.ts'
 import { NO_PRICE, type Tally, type Totals } from './tally.ts'
+import { setsPrice } from '../../protocol/rules.ts'
 
 /** Events of the longest chunk within one minute. */
 const CHUNK_EVENTS_MAX = 256

@@ -2,8 +2,6 @@ import { blake256 } from '@noble/hashes/blake1.js'
 import { blake2b } from '@noble/hashes/blake2.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { type GrowingNumber, openNumber } from './base58-number.ts'
-import { isByron } from './byron.ts'
 import {
   alphabetDigits,
   digitAt,
@@ -14,6 +12,73 @@ import {
   type LetterRun,
   type ProofBudget,
 } from './letter-run.ts'
+import { crc32 } from './crc.ts'
+
+const LIMB_BYTES = 3
+const LIMB_BITS = 24
+/** Limbs of 128 digits. */
+const LIMBS_MAX = 32
+
+/** A number in base 58 that grows by one digit at a time. Each leading zero is a byte of its own. */
+type GrowingNumber = Readonly<{
+  clear(): void
+  push(digit: number): void
+  /** Bytes of the number. */
+  length(): number
+  /** Value of the first bytes, at most six. */
+  head(count: number): number
+  bytes(): Uint8Array
+}>
+
+/** Opens a number for 128 digits at most. */
+function openNumber(): GrowingNumber {
+  // Lowest limb first.
+  const limbs = new Int32Array(LIMBS_MAX)
+  let used = 0
+  let zeros = 0
+
+  const length = () => {
+    if (used === 0) return zeros
+    const top = limbs[used - 1] ?? 0
+    return zeros + (used - 1) * LIMB_BYTES + (top > 0xffff ? 3 : top > 0xff ? 2 : 1)
+  }
+  const byteAt = (at: number, size: number) => {
+    const place = size - 1 - at
+    return ((limbs[(place / LIMB_BYTES) | 0] ?? 0) >> ((place % LIMB_BYTES) * 8)) & 255
+  }
+  return {
+    clear() {
+      used = 0
+      zeros = 0
+    },
+    push(digit) {
+      if (used === 0 && digit === 0) {
+        zeros++
+        return
+      }
+      let carry = digit
+      for (let at = 0; at < used; at++) {
+        const next = (limbs[at] ?? 0) * 58 + carry
+        limbs[at] = next & 0xffffff
+        carry = next >>> LIMB_BITS
+      }
+      if (carry > 0) limbs[used++] = carry
+    },
+    length,
+    head(count) {
+      const size = length()
+      let value = 0
+      for (let at = 0; at < count; at++) value = value * 256 + (at < zeros ? 0 : byteAt(at, size))
+      return value
+    },
+    bytes() {
+      const size = length()
+      const bytes = new Uint8Array(size)
+      for (let at = zeros; at < size; at++) bytes[at] = byteAt(at, size)
+      return bytes
+    },
+  }
+}
 
 export const BASE58: Digits = alphabetDigits('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 const BASE58_XRP: Digits = alphabetDigits('rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz')
@@ -202,4 +267,18 @@ const BYRON_HEAD = 0x82d81858
 
 function hasByronHead(number: GrowingNumber): boolean {
   return number.length() > LONG_BYTES_MIN && number.head(4) === BYRON_HEAD
+}
+
+/** CBOR head of the CRC-32, an integer of four bytes. */
+const CRC_HEAD = 0x1a
+
+/**
+ * Whether the rest of the bytes is that of a Cardano address of the Byron era: CBOR of its payload, whose length is the
+ * fifth byte, and the CRC-32 of the payload.
+ */
+function isByron(bytes: Uint8Array): boolean {
+  const end = 5 + (bytes[4] ?? 0)
+  if (bytes.length !== end + 5 || bytes[end] !== CRC_HEAD) return false
+  const written = bytes.subarray(end + 1).reduce((sum, byte) => sum * 256 + byte, 0)
+  return crc32(bytes.subarray(5, end)) === written
 }

@@ -10,7 +10,7 @@ import {
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
 import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
 import { type Amount, billionths, formatAmount, negate, ZERO } from '../../protocol/amount.ts'
-import { CORRECTABLE_TYPES, ruleKind, type RuleKind, ruleOf } from '../../protocol/rules.ts'
+import { CORRECTABLE_TYPES, ruleKind, type RuleKind, ruleOf, TYPE_TERMS } from '../../protocol/rules.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import type { ContestStatus } from '../../protocol/enumerations.ts'
@@ -87,37 +87,11 @@ function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
 /** Checks that a draft follows the events that it needs: the states of its contest, or its loyalty run. */
 function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   const contest = draft.contestId === null ? undefined : contestOf(fold, draft.contestId)
-  switch (draft.type) {
-    case 'contest':
-      return refusalOfMove(contest, draft)
-    case 'play':
-    case 'pool':
-    case 'prize':
-    case 'hold':
-    case 'expiry':
-      return refusalOfStatus(contest, draft, TAKEN_IN[draft.type])
-    case 'payout':
-      return draft.contestId === null ? null : refusalOfStatus(contest, draft, TAKEN_IN[draft.type])
-    case 'loyalty':
-      return refusalOfLoyaltyOrder(fold, draft)
-    case 'burn':
-    case 'treasury':
-    case 'price':
-    case 'trade':
-    case 'correction':
-      return null
-  }
+  if (draft.type === 'contest') return refusalOfMove(contest, draft)
+  if (draft.type === 'loyalty') return refusalOfLoyaltyOrder(fold, draft)
+  const { takenIn } = TYPE_TERMS[draft.type]
+  return takenIn === null || draft.contestId === null ? null : refusalOfStatus(contest, draft, takenIn)
 }
-
-/** The statuses of a contest in which each type of event is admitted. */
-const TAKEN_IN = {
-  play: ['running'],
-  pool: ['upcoming', 'running', 'paying'],
-  prize: ['paying'],
-  hold: ['paying'],
-  payout: ['paying'],
-  expiry: ['paying'],
-} as const
 
 /** The statuses of a contest that each kind of `contest` event can follow. */
 const MOVED_FROM: Readonly<Record<RuleKind<'contest'>, readonly ContestStatus[]>> = {

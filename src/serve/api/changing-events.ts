@@ -1,32 +1,14 @@
 import type { KindSeen, Snapshot } from '../../log/store/reader.ts'
 import type { Books } from '../../project/fold/books.ts'
-import { type EventType, type RuleKind, ruleKind } from '../../protocol/rules.ts'
-import { causeType } from '../../project/fold/event-traits.ts'
+import { causeType, type ChangedList, type RuleKind, ruleKind, TYPE_TERMS } from '../../protocol/rules.ts'
 import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 
 // Predicates of the events that can change an answer. The answer's ETag names the newest of them, so other events keep
 // the ETag. The kind of a correction is the type of the corrected event; a corrected payout may be of any kind.
 
 type Kind = Pick<KindSeen, 'type' | 'kind'>
-type Changed = 'contests' | 'prizes' | 'loyalty' | 'schedule'
 
-const CHANGED_BY: Readonly<Record<EventType, readonly Changed[]>> = {
-  contest: ['contests', 'schedule'],
-  play: ['contests'],
-  pool: ['contests'],
-  prize: ['contests', 'prizes'],
-  hold: ['contests', 'prizes'],
-  payout: ['contests', 'prizes', 'loyalty', 'schedule'],
-  expiry: ['contests', 'prizes'],
-  burn: [],
-  loyalty: ['loyalty', 'schedule'],
-  treasury: [],
-  price: [],
-  trade: [],
-  correction: [],
-}
-
-const CHANGED_BY_PAYOUT: Readonly<Record<RuleKind<'payout'>, readonly Changed[]>> = {
+const CHANGED_BY_PAYOUT: Readonly<Record<RuleKind<'payout'>, readonly ChangedList[]>> = {
   refund: ['contests', 'prizes'],
   loyalty: ['loyalty', 'schedule'],
   '*': ['contests', 'prizes'],
@@ -78,6 +60,8 @@ function changesSchedule(kind: Kind): boolean {
   return changedBy(kind).includes('schedule')
 }
 
-function changedBy({ type, kind }: Kind): readonly Changed[] {
-  return type === 'payout' ? CHANGED_BY_PAYOUT[ruleKind(type, kind)] : CHANGED_BY[causeType({ type, kind })]
+function changedBy({ type, kind }: Kind): readonly ChangedList[] {
+  return type === 'payout'
+    ? CHANGED_BY_PAYOUT[ruleKind(type, kind)]
+    : TYPE_TERMS[causeType({ type, kind })].changes
 }

@@ -21,7 +21,7 @@ import { hasher, sha256, verifyEd25519 } from '../../../test/tlog/example.ts'
 import { forgetWitnessed, keepWitnessed } from '../../log/witnessed/witnessed-file.ts'
 import { formatEntry } from '../../tlog/entries.ts'
 import { parseReceipt } from '../../tlog/receipt.ts'
-import { verifierKey } from '../../tlog/vkey.ts'
+import { verifierKey } from '../../tlog/note.ts'
 
 const FORMER = { id: '0'.repeat(32), origin: 'daybook.example/log', size: 2 }
 

@@ -1,7 +1,13 @@
 import { keysOf } from '../../protocol/brand.ts'
-import { type Endpoint, ENDPOINTS, type ParameterName } from '../../protocol/endpoints/endpoints.ts'
+import {
+  type Caching,
+  type Endpoint,
+  ENDPOINTS,
+  type ParameterName,
+} from '../../protocol/endpoints/endpoints.ts'
 import { type PathPart, pathParts } from '../../protocol/paths.ts'
 import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
+import { STREAMS_PER_CALLER } from '../allowance/caller-slots.ts'
 
 /** Problems of every endpoint. */
 export const COMMON_PROBLEMS: readonly ProblemCode[] = [
@@ -57,4 +63,27 @@ export const PUBLIC_PROBLEMS: readonly ProblemCode[] = publicCodes()
 function publicCodes(): readonly ProblemCode[] {
   const codes = new Set([...COMMON_PROBLEMS, ...ENDPOINTS.flatMap(problemsOf)])
   return keysOf(PROBLEMS).filter((code) => codes.has(code))
+}
+
+const CACHING_TERMS: Readonly<Record<Exclude<Caching, 'by-range'>, string>> = {
+  immutable: 'immutable',
+  revalidate: 'revalidate with `ETag`',
+  build: 'revalidate with `ETag`',
+  never: 'not cached',
+}
+
+/** Time for which an endpoint's answer may be cached, as Markdown. */
+export function cachingOf({ caching, settled = '' }: Endpoint): string {
+  return caching === 'by-range'
+    ? `${CACHING_TERMS.immutable} ${settled}; else ${CACHING_TERMS.revalidate}`
+    : CACHING_TERMS[caching]
+}
+
+/** Cost of a request, and the allowance that it counts against, as Markdown. */
+export function costOf({ id, allowance }: Endpoint): string {
+  if (allowance === 'tiles') return 'one request of a separate allowance'
+  if (id === 'stream') {
+    return `one request when it is opened, none for its events; ${STREAMS_PER_CALLER} may be open at once`
+  }
+  return 'one request'
 }

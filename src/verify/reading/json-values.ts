@@ -1,5 +1,5 @@
-import { parseUtf8 } from '../../tlog/text.ts'
 import { WrongError } from './finding.ts'
+import { parseUtf8 } from '../../tlog/note.ts'
 
 /** JSON object from outside, with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { monthOf, msOf } from '../../protocol/moment.ts'
-import { formatBase64 } from '../../tlog/text.ts'
 import { type ListedMonth, listMonths, parseServedManifest, sha256SumsOf } from './manifest.ts'
 import type { Source } from './source.ts'
+import { formatBase64 } from '../../tlog/note.ts'
 
 const MONTH = monthOf(msOf(Date.UTC(2026, 9, 5)))
 const digest = (digit: string): object => ({ bytes: 10, sha256: digit.repeat(64) })

@@ -1,7 +1,7 @@
 import { type Month, nextMonth, parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveMonth, Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { type Hash, isHash } from '../../tlog/hash.ts'
-import { parseBase64 } from '../../tlog/text.ts'
+import { parseBase64 } from '../../tlog/note.ts'
 import { WrongError } from './finding.ts'
 import {
   difference,

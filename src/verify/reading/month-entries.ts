@@ -10,7 +10,7 @@ import type { ListedMonth } from './manifest.ts'
 import type { Primitives } from './primitives.ts'
 import type { Source } from './source.ts'
 import { jsonAgain, objectsOf, readObject } from './json-values.ts'
-import { parseUtf8 } from '../../tlog/text.ts'
+import { parseUtf8 } from '../../tlog/note.ts'
 
 /** Most events that are read one by one after the end of the archive: each needs a request for its details. */
 const TAIL_EVENTS_MAX = 200

@@ -16,10 +16,9 @@ import {
 } from '../../project/fold/contest.ts'
 import { findAmong } from '../../project/answers/contest-order.ts'
 import { contestWire } from '../../project/answers/contests.ts'
-import { isListedPayout } from '../../project/fold/event-traits.ts'
+import { type EventType, isListedPayout } from '../../protocol/rules.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
-import type { EventType } from '../../protocol/rules.ts'
 
 /** Entries after which the changes of the fold are moved to the state. */
 const BATCH_ENTRIES = 256

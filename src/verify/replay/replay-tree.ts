@@ -1,9 +1,8 @@
 import { assert } from '../../protocol/brand.ts'
-import { consistencyProof } from '../../tlog/consistency.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../../tlog/frontier.ts'
 import type { Hash, TreeHasher } from '../../tlog/hash.ts'
-import type { ReadTile } from '../../tlog/subtree.ts'
 import { formatTile, type Tile, TILE_WIDTH } from '../../tlog/tile.ts'
+import { consistencyProof, type ReadTile } from '../../tlog/proof.ts'
 
 /**
  * Tree over entries that are read one by one. It keeps the roots at the named sizes, and the hashes for proofs between

@@ -1,8 +1,8 @@
 import { etc, Point } from '@noble/ed25519'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { isSame } from '../../tlog/hash.ts'
-import type { Verify } from '../../tlog/signature.ts'
 import type { Primitives } from '../../verify/reading/primitives.ts'
+import type { Verify } from '../../tlog/note.ts'
 
 // Cryptographic functions of the verifier in a browser. They need no https, which the browser's own do.
 

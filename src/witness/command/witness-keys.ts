@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatVkey } from '../../tlog/vkey.ts'
+import { formatVkey } from '../../tlog/note.ts'
 import { COSIGNER_KEYS_MAX } from '../cosigner/cosigner-keys.ts'
 import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { hasCosignerState } from '../cosigner/state-file.ts'

@@ -2,7 +2,6 @@ import { type Command, Command as NewCommand, InvalidArgumentError } from 'comma
 import { sha256 } from '../../log/tree/signer.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import { COSIGNED_NAME_BYTES_MAX } from '../../tlog/cosignature.ts'
-import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/vkey.ts'
 import { LOG_KEYS_MAX, WITNESSED_LOGS_MAX } from '../cosigner/cosigner.ts'
 import { GROWTH_PER_MINUTE_MIN } from '../cosigner/growth-rate.ts'
 import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
@@ -11,8 +10,9 @@ import { directoryOption } from '../../command/operator/log-options.ts'
 import { portNumber } from '../../command/operator/node-options.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
-import type { ExitCode, CommandContext } from '../../command/terminal/command-context.ts'
+import type { CommandContext, ExitCode } from '../../command/terminal/command-context.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
+import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/note.ts'
 
 type WitnessOptions = LineOptions &
   Readonly<{

@@ -1,8 +1,7 @@
 import { parseWhole } from '../../protocol/seq.ts'
 import { type Checkpoint, readCheckpoint } from '../../tlog/checkpoint.ts'
 import { type Hash, HASH_BYTES, isHash } from '../../tlog/hash.ts'
-import type { Note } from '../../tlog/note.ts'
-import { formatHex, parseBase64 } from '../../tlog/text.ts'
+import { formatHex, type Note, parseBase64 } from '../../tlog/note.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 
 /** Most bytes of a request to `add-checkpoint`. */

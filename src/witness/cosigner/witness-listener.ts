@@ -6,7 +6,7 @@ import { type Cosigner, originHashOf } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
 import { SUBMISSION_BYTES_MAX } from './submission.ts'
 import { formatAt, msOf } from '../../protocol/moment.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
+import { formatVkey } from '../../tlog/note.ts'
 
 /** Milliseconds in which a caller must send its headers, and its whole request. */
 export const WITNESS_HEADERS_MS = 5_000

@@ -1,11 +1,10 @@
 import { NODE_SIGNATURES } from '../../log/tree/signer.ts'
 import type { ListedWitness } from '../../log/store/reader.ts'
 import { type Ms, msOf, SECOND_MS } from '../../protocol/moment.ts'
-import { type NoteSignature, parseNote } from '../../tlog/note.ts'
+import { type NoteSignature, parseNote, type VerifierKey } from '../../tlog/note.ts'
 import { AHEAD_SECONDS_MAX, openVouching } from '../../tlog/quorum.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
 import type { WitnessRefusal } from './feed-settings.ts'
-import type { CheckpointQuestion, CheckpointAnswer } from './post-checkpoint.ts'
+import type { CheckpointAnswer, CheckpointQuestion } from './post-checkpoint.ts'
 
 /** A tree that witnesses are asked to cosign: its note, the signed text of the note, and proofs from earlier sizes. */
 export type FedTree = Readonly<{

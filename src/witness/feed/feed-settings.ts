@@ -1,6 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import type { VerifierKey } from '../../tlog/vkey.ts'
+import type { VerifierKey } from '../../tlog/note.ts'
 
 /** A key of a witness, and the address below which the witness takes checkpoints. */
 type FedWitness = Readonly<{ key: VerifierKey; url: string }>

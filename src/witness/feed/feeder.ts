@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogReader, Witnessed, WitnessedCheckpoint } from '../../log/store/reader.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { type NoteSignature, parseNote } from '../../tlog/note.ts'
+import { formatVkey, type NoteSignature, parseNote } from '../../tlog/note.ts'
 import { askPeer, type FedTree, type Peer, type PeerOutcome } from './fed-witness.ts'
 import type { FeedChoice, FeedListener, FeedPace, FeedSurroundings, WitnessRefusal } from './feed-settings.ts'
 import { postCheckpoint } from './post-checkpoint.ts'
-import { formatVkey } from '../../tlog/vkey.ts'
 import { newerWitnessed, vouchedCheckpoint } from '../../log/witnessed/vouched-checkpoint.ts'
 import { keepWitnessed, openWitnessedFile } from '../../log/witnessed/witnessed-file.ts'
 

@@ -15,9 +15,9 @@ import { type SigningKey, verifierKeyOf } from '../../../src/log/tree/signer.ts'
 import { openStoredTree } from '../../../src/log/tree/stored-tree.ts'
 import { formatEvent } from '../../../src/protocol/event.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
-import { formatVkey } from '../../../src/tlog/vkey.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 import { tradeDraft } from '../../story/trade-draft.ts'
+import { formatVkey } from '../../../src/tlog/note.ts'
 
 const ORIGIN = 'daybook.test/rows'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { EXAMPLES } from '../../../src/serve/describe/examples.ts'
 import { MARK } from './hostile-values.ts'
 import type { GeneratedRequest } from './request-generator.ts'
 import { assertAnswer, type ReceivedAnswer } from './request-judge.ts'
+import { EXAMPLES } from '../../../src/serve/describe/openapi.ts'
 
 const PATHS = { '/api/v1/summary': { get: { responses: { 200: {}, 304: {}, 400: {} } } } }
 const ASKED: GeneratedRequest = {

@@ -3,8 +3,9 @@ import { suite, test } from 'node:test'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import { type DetailsField, type Rule, RULES } from '../../../protocol/rules.ts'
-import { eventSentence } from './event-sentence.ts'
+import { eventName, eventSentence, typeNames } from './event-sentence.ts'
 import { DEFAULT_SITE } from '../../markup/site.ts'
+import { plainText } from '../../markup/page-lead.ts'
 
 const ON = '3 Oct 2026 11:22:33 UTC'
 const VIEW = { site: DEFAULT_SITE, paths: new Set(['/contests/{id}/ledger']) }
@@ -132,5 +133,36 @@ suite('the sentence of an event', () => {
     assert.ok(rule !== undefined)
     const said = saidOf(rule, 'all', { restates: 25 })
     assert.equal(said, `Contest 42 paid ${KOTS} to a voter on ${ON}. It replaces event 25.`)
+  })
+})
+
+suite('the name of an event', () => {
+  test('is in words for every type and kind of the rules', () => {
+    const names = RULES.map(({ type, kind }) =>
+      plainText(eventName(type, kind === '*' ? 'voter_share' : kind)),
+    )
+    for (const name of names) assert.match(name, /^(?!Event )[A-Z][^_*]+$/)
+    // Each correction has the kind of what it cancels.
+    assert.equal(new Set(names).size, names.length)
+  })
+
+  const examples: readonly (readonly [type: string, kind: string, name: string])[] = [
+    ['play', 'vote', 'Vote'],
+    ['payout', 'runner_up', 'Payment to a runner-up'],
+    ['payout', 'refund', 'Refund to players'],
+    ['prize', 'winner', 'Prizes of the winner'],
+    ['contest', 'opened', 'Contest opened'],
+    ['correction', 'payout', 'Correction (payout)'],
+    ['later', 'thing', 'Event (later)'],
+  ]
+  for (const [type, kind, name] of examples) {
+    test(`${type}/${kind} is: ${name}`, () => {
+      assert.equal(plainText(eventName(type, kind)), name)
+    })
+  }
+
+  test('of a type is in the plural, and of an unknown type the type', () => {
+    assert.equal(typeNames(['payout', 'prize']), 'Payments, prizes won')
+    assert.equal(typeNames(['later']), 'Later')
   })
 })

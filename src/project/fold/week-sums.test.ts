@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { boundOf, DAY_MS, type Ms, QUARTER_MS, WEEK_MS } from '../../protocol/moment.ts'
-import { advance, NO_WEEK, nextQuarter } from './week-builder.ts'
 import type { Activity } from './books.ts'
-import { addActivity, NO_ACTIVITY, weekOf, weekStrided } from './week-sums.ts'
+import { addActivity, advance, nextQuarter, NO_ACTIVITY, NO_WEEK, weekOf, weekStrided } from './week-sums.ts'
 
 test('a builder of a week changes at its next quarter hour, and at no moment before it', () => {
   const START = Date.UTC(2026, 9, 3, 11, 22)
