@@ -21,6 +21,7 @@ const PACKED = [
   '.gitignore',
   'tsconfig.json',
   'tsconfig.build.json',
+  'tsconfig.portable.json',
   'LICENSE',
 ]
 const RUN_MS_MAX = 90_000
