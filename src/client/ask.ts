@@ -217,7 +217,7 @@ async function whole({ status, headers, stream }: OpenAnswer): Promise<Answer> {
   }
 }
 
-/** Keeps the requests of one client below the rate limit of its address (spec, section 10). */
+/** Keeps the requests of one client below the rate limit of its address (PROTOCOL.md, section 12). */
 type Pace = Readonly<{
   /** Settles when a request may be sent. `probe` sends a small request whose answer states the rate limit. */
   wait: (path: string, probe: () => Promise<void>, signal?: AbortSignal) => Promise<void>

@@ -6,7 +6,7 @@ import { LINE_CHARS_MAX } from './lines.ts'
 /** Position of the stream: the last scanned seq, the head, and whether it has reached the head. */
 export type StreamPosition = Readonly<{ seq: number; head: number; live: boolean; at: string; atMs: number }>
 
-/** One message of the stream (spec, section 7), with exactly one of these fields. */
+/** One message of the stream (PROTOCOL.md, section 9), with exactly one of these fields. */
 export type StreamFrame = Readonly<{
   event?: EventWire
   position?: StreamPosition

@@ -42,7 +42,7 @@ export type StreamAsked = EventFilter &
 
 export type Batches<One = EventWire> = AsyncGenerator<readonly One[], void, undefined>
 
-/** Timeout of a silent connection: two and a half heartbeats (spec, section 7). */
+/** Timeout of a silent connection: two and a half heartbeats (PROTOCOL.md, section 9). */
 export const STREAM_SILENCE_MS = 37_500
 /** Attempts at a gap, or at a cursor ahead of the head: a node that lags may catch up. */
 const STUCK_ATTEMPTS_MAX = 6

@@ -41,7 +41,7 @@ type DraftRef = Readonly<{ ref: string; digest: Uint8Array }> | null
 export type Appender = Readonly<{
   /** The fold of everything appended so far, for checks before the next draft. */
   fold(): Fold
-  /** The last event appended, kept or not. */
+  /** Seq and moment of the last event appended, kept or not; 0 and null before the first. It may be uncommitted. */
   head(): Head
   /** The seq and digest of the draft that was published with this ref. */
   published(ref: string): Readonly<{ seq: Seq; digest: Uint8Array }> | undefined
@@ -56,7 +56,7 @@ export type Appender = Readonly<{
   begin(): void
   /** Makes all kept batches durable and visible at once. They are on the disk when this returns. */
   commit(): Head
-  /** The signed note of the tree at this appender's last commit. Throws before its first commit. */
+  /** The newest note that this appender has signed. Throws before its first commit with events, and after a rollback. */
   checkpoint(): string
   /** Undoes everything since `begin`. */
   rollback(): void

@@ -1,6 +1,6 @@
 import type { Brand } from './brand.ts'
 
-/** Token amount in billionths. In answers a string with exactly nine decimals (spec, section 1). */
+/** Token amount in billionths. In answers a string with exactly nine decimals (PROTOCOL.md, section 1). */
 export type Amount = Brand<bigint, 'Amount'>
 
 /** US dollars per token, in trillionths. In answers a string with exactly twelve decimals. */

@@ -3,7 +3,7 @@ import type { DetailsField } from './rules.ts'
 import { formatAt, type Month, type Ms } from './moment.ts'
 import type { Seq } from './seq.ts'
 
-/** Details of an event, beyond its eight fields (spec, sections 2 and 3). Absent keys are omitted. */
+/** Details of an event, beyond its eight fields (PROTOCOL.md, sections 2 and 3). Absent keys are omitted. */
 export type Details = Readonly<{
   title?: string
   opensAt?: Ms

@@ -1,7 +1,7 @@
 import { keysOf } from './brand.ts'
 import type { ContestStatus } from './enumerations.ts'
 
-/** All event types (spec, section 3). */
+/** All event types (PROTOCOL.md, section 3). */
 export const EVENT_TYPES = [
   'contest',
   'play',

@@ -7,7 +7,7 @@ export type CommitPath = CommitRoom &
   Readonly<{
     /**
      * Runs `build` in a transaction on the newest books, and settles when that is on the disk or was undone. `drafts` is
-     * their number, at most. `build` runs again, on newer books, when another node was faster.
+     * their number, at most. A path may undo `build` and run it again; the last run counts. Both present paths run it once.
      */
     commit<Built>(drafts: number, build: () => Built): Promise<CommitEnd<Built>>
     /** Whether a transaction is open, so that nothing else may read the books. */
@@ -66,7 +66,8 @@ export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appende
       try {
         appender.begin()
         const built = build()
-        // A crash before this returns leaves nothing of the commit. A crash after it leaves everything.
+        // A crash before this returns leaves nothing of the commit, or all of it once the fsync is done. A crash after it
+        // leaves all of it. A publisher without an answer sends the same refs again either way.
         appender.commit()
         return { ok: true, built }
       } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The room `publish` is the only way to write a log: it admits a draft (grammar, no wallet address, order, balance), then
+ * The room `publish` is the only way of a draft into a log: it admits it (grammar, no wallet address, order, balance), then
  * publishes or holds it with `log/append.ts`. It knows the log and its folds, and nothing of readers. An option can plug in
  * another path of commits (`commit-path.ts`), and settle held drafts (`held-queue.ts`).
  *
@@ -62,7 +62,7 @@ type CommitQueueSettings = CommitFailureSettings &
     asksChain: boolean
     /** `report` publishes and reports drafts whose order or balance is wrong. */
     balances: BalancesSetting
-    /** Read once for each commit. */
+    /** Read when the queue opens, and at each build of a commit. */
     now(): Ms
     monotonicMs(): number
     /** Refusal of all requests for the moment, such as that of a wrong clock; null while they can be committed. */
@@ -165,14 +165,16 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
       release.run()
       return stateOf(appender, held)
     })
-    // A crash before this point leaves nothing of the commit. No publisher has an answer, and each sends its drafts again.
+    // No publisher has an answer yet. A crash up to here leaves nothing of the commit, or all of it: once the fsync is done,
+    // or once the table of a carried log has its row. `outcome-unknown` may have left that row too. Each publisher sends
+    // the same refs again either way.
     if (!end.ok) {
       if (end !== UNAVAILABLE) forgetUndone()
       return refuseAll(batch, end)
     }
 
-    // The commit is on the disk. A crash from here on leaves all of it. A publisher without an answer sends its refs again,
-    // and gets the seqs that they have.
+    // The commit is on the disk. A crash from here on leaves all of it. A publisher without an answer sends the same refs
+    // again, and gets what became of them.
     release.durable()
     // Every thread sees the new head from here on, before any publisher has an answer.
     settings.onDurable(end.built.head.seq)
@@ -183,7 +185,10 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     goOn()
   }
 
-  /** Refuses a commit that failed, or whose outcome is not known. Nobody else may ask for the next one, so it goes on. */
+  /**
+   * Refuses the requests of a commit that failed, or whose outcome is not known. After `UNAVAILABLE` the queue commits
+   * nothing more. After any other refusal an unfinished release goes on a second later, also when no request comes.
+   */
   function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome): void {
     isBroken ||= outcome === UNAVAILABLE
     for (const { refuse } of batch) refuse(outcome)
@@ -193,7 +198,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     }, RELEASE_RETRY_MS).unref()
   }
 
-  /** Goes on with a release that has not ended. Every commit ends with one, so this is a commit without requests. */
+  /** Goes on with an unfinished release. Every commit runs the release, so this queues a request without drafts. */
   function goOn(): void {
     if (release.isUnfinished() && !isClosed && !isBroken) void enqueue(NO_DRAFTS, () => undefined)
   }

@@ -39,7 +39,9 @@ type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
 
 /**
  * The held drafts, for the gate and the operator. Each change is one transaction, which is on the disk when its promise
- * resolves. A failure changes nothing, and its code is `clock`, `store-full` or `store-unavailable`.
+ * resolves. Its failures are those of a commit: `clock`, `store-full`, `store-unavailable`, `too-large`, and `not-leading`
+ * or `outcome-unknown` on a log that several nodes share. After `outcome-unknown`, or a commit that failed with
+ * `store-unavailable`, the change may have been made. After any other code nothing has changed.
  */
 export type HeldQueue = Readonly<{
   /** `chain` is the id of the blockchain that was asked. Another one than that of the log settles nothing. */

@@ -7,8 +7,8 @@ import type { FormerLog } from './reader.ts'
 import { StoreError } from './store.ts'
 
 /**
- * The newest checkpoint that the log of a data directory has published, with the ids of that log and of the logs that
- * it continues, so that a restored copy of one of those is recognised.
+ * The newest signed checkpoint of the log in a data directory, with the ids of that log and of the logs that it
+ * continues, so that a restored copy of one of those is recognised. A mirror keeps the checkpoint of its origin.
  */
 export type HighWater = Readonly<{
   log: string

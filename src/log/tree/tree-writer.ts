@@ -6,7 +6,10 @@ import type { Hash } from '../../tlog/hash.ts'
 import type { Signer } from './signer.ts'
 import { HASHER, openStoredTree } from './stored-tree.ts'
 
-/** A leaf's hash, the hashes of higher levels that it completes, and the tree's signature if it is known already. */
+/**
+ * A leaf's hash, and the hashes of higher levels that it completes. `signature` is that of the tree that ends with this
+ * leaf, when an older store or another node has it. It is null otherwise, and `sign` makes that of the last leaf.
+ */
 type AddedLeaf = Readonly<{
   leaf: Hash
   completed: readonly LevelHash[]
@@ -25,7 +28,7 @@ export type TreeWriter = Readonly<{
   drop(): void
   /** Signs the tree up to `head`, the last event kept, unless it is signed already. The last step before a commit. */
   sign(head: number): void
-  /** The newest note that this writer signed. Throws before it has signed one. */
+  /** The newest note that this writer signed. Throws before it has signed one, and again after `reload`. */
   checkpoint(): string
   /** Forgets everything in memory, after a rollback. */
   reload(head: number): void

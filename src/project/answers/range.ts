@@ -24,8 +24,8 @@ export type ResolvedRange = ResolvedSpan & Readonly<{ bucket: Bucket }>
 export type LogEnds = Pick<Books, 'firstAtMs' | 'head'>
 
 /**
- * Range of `/flows` and `/funds`, aligned to its buckets (spec, section 5, "Time ranges"). `latest` is the latest present
- * that its bounds may belong to.
+ * Range of `/flows` and `/funds`, aligned to its buckets (PROTOCOL.md, section 6). `latest` is the latest present that
+ * its bounds may belong to.
  */
 export function resolveRange(
   query: RangeQuery,

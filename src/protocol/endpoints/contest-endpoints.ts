@@ -20,7 +20,7 @@ import {
   textSchema,
 } from './resource-fields.ts'
 
-// Endpoints about contests, the schedule, prizes and loyalty rewards (spec, section 5).
+// Endpoints about contests, the schedule, prizes and loyalty rewards (PROTOCOL.md, section 7).
 
 const title = textSchema.nullable().describe('The contest’s title; null when it has none')
 

@@ -13,8 +13,8 @@ import {
   price,
 } from './resource-fields.ts'
 
-// Endpoints that answer totals, at a moment or over a range (spec, section 5). An answer is a schema: its type, its
-// description in OpenAPI and the columns of its CSV derive from it.
+// Endpoints that answer totals, at a moment or over a range (PROTOCOL.md, section 7). An answer is a schema: its type,
+// its description in OpenAPI and the columns of its CSV derive from it.
 
 const entries = numberSchema.describe('Plays of kind `entry`')
 const plays = numberSchema.describe('Plays, each event by its count')

@@ -67,7 +67,10 @@ export type PublishApiSettings = Readonly<{
   onRequest(outcome: PublishOutcome): void
   /** Called when a connection is ended to make room for another. */
   onCrowded(): void
-  /** Called for each request that is refused, at any path but those of the operations. */
+  /**
+   * Called before the answer to each request that is refused, for a wrong token too, and to accepted ones if
+   * `tellsAccepted`. Not called for the operations, an unknown path or a wrong method.
+   */
   onAnswered(answer: PublishApiReport): void
   /** Whether `onAnswered` is called for accepted requests too. */
   tellsAccepted: boolean

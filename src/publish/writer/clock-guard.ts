@@ -1,6 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 
-/** Difference in milliseconds from which on the clock is not believed (spec, section 1). */
+/** Difference in milliseconds from which on the clock is not believed (PROTOCOL.md, section 1). */
 const CLOCK_DIFFERENCE_MS_MAX = 60_000
 
 export const CLOCK_FAULTS = ['stepped', 'behind-head'] as const

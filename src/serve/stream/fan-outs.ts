@@ -1,6 +1,9 @@
-/** Schedule of fan-outs: at once while streams are idle, batched while they are busy. */
+/**
+ * Schedule of fan-outs. A fan-out looks which streams have something to write. It starts at once while streams are idle.
+ * While they are busy, several commits share one.
+ */
 export type FanOuts = Readonly<{
-  /** Reports a commit. Its fan-out starts at once, or when the pause after the last fan-out is over. */
+  /** Reports a commit. Its fan-out starts at once, or after the running fan-out and the pause that follows it. */
   wake(): void
   /** Fans out now, without a pause. */
   run(): void
