@@ -12,12 +12,21 @@ import { run } from '../stage/command-stage.ts'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { LOCAL_TOKEN, postDrafts, startLocalNode } from '../stage/manual-node.ts'
 import { ROOT } from '../stage/places.ts'
+import { judgeOf } from '../../src/finality/command/finality-options.ts'
 import { skipWithout } from '../processes/test-needs.ts'
 import { TEST_KEY } from '../story/signing.ts'
 
 const RUNBOOK = 'docs/runbook'
 const NEW_LOG = { origin: 'daybook.test/runbook', chain: 'solana', simulated: false } as const
 const BLOCK_MS_MAX = 60_000
+/** A judge whose server nobody answers for: its metrics are those of the runbook. */
+const judge = judgeOf({
+  chain: 'solana',
+  urls: ['http://127.0.0.1:9'],
+  requestsPerMinute: 60,
+  amounts: null,
+  overdueMs: 3_600_000,
+})
 /** Needs of a block: a service that runs, or one that is stopped. `doctor` also ends with 1 when it finds something. */
 const KINDS = ['runbook', 'stopped', 'doctor']
 
@@ -43,7 +52,9 @@ suite('the commands of the runbook', { skip: skipWithout('promtool', 'curl') }, 
   const clock = openSharedClock()
   let service: Service | undefined
   const start = async (name: string): Promise<Service> => {
-    const started = await startLocalNode(join(folder, name), NEW_LOG, [TEST_KEY], clock)
+    const started = await startLocalNode(join(folder, name), NEW_LOG, [TEST_KEY], clock, {
+      settings: { judge },
+    })
     assert.equal(
       (await postDrafts(started, [{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])).status,
       200,

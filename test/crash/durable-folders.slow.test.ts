@@ -14,7 +14,7 @@ function keepAll(root: string): string {
   return `
     const { ContradictionError, keepEvidence } = await import(${of('mirror/proof/contradiction.ts')})
     keepEvidence(${data('mirror')}, new ContradictionError('another tree', { 'one.note': 'one' }), 0)
-    const { keepContradiction } = await import(${of('witness/cosigner/kept-evidence.ts')})
+    const { keepContradiction } = await import(${of('witness/cosigner/cosigner.ts')})
     keepContradiction(${data('witness')}, { originHash: 'ab', size: 1, first: 'one', second: 'two' })
     const { openStateFile } = await import(${of('witness/cosigner/state-file.ts')})
     openStateFile(${data('state')}, false)[Symbol.dispose]()`

@@ -360,7 +360,7 @@ function countEvidence(dataDirectory: string): number {
  * Keeps a contradiction in a new folder. Returns its path; null when one of this log and size is kept already, or as many
  * of this log as may be. Nothing ever removes them.
  */
-function keepContradiction(dataDirectory: string, found: Contradiction): string | null {
+export function keepContradiction(dataDirectory: string, found: Contradiction): string | null {
   const { originHash, size, first, second } = found
   const parent = join(dataDirectory, EVIDENCE_FOLDER)
   const ofLog = `${originHash.slice(0, HASH_DIGITS)}-`
