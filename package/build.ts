@@ -19,10 +19,10 @@ writeManifest()
 writeClientPackage(ROOT, DIST)
 removeUnreached()
 
-/** Rewrites the file names of threads from `.ts` to `.js`. The compiler rewrites imports only. */
+/** Rewrites the names of modules that another thread loads from `.ts` to `.js`. The compiler rewrites imports only. */
 function nameThreads(file: string): void {
   const text = readFileSync(file, 'utf8')
-  const named = text.replaceAll(/(?<=import\.meta\.resolve\('\.\/[a-z-]+-thread)\.ts(?='\))/g, '.js')
+  const named = text.replaceAll(/(?<=import\.meta\.resolve\('\.{1,2}\/[a-z/-]+)\.ts(?='\))/g, '.js')
   if (named !== text) writeFileSync(file, named)
 }
 
