@@ -11,8 +11,7 @@ import { PRODUCT_SOURCES } from '../../stage/source-tree.ts'
 const KEPT: Readonly<Record<string, string>> = {
   '/[\\s,]+(?=https?:)/': 'splits a field that the reader fills in for himself',
   '/\\/+$/': 'reads a field that the reader fills in for himself',
-  '/\\s+<\\/script>/': 'reads a page of ours when the service starts',
-  '/\\s+<\\/style>/': 'reads a page of ours when the service starts',
+  '/--([\\w-]+): light-dark\\((#\\w+), (#\\w+)\\)/g': 'reads the style sheet of ours when the service starts',
   '/0+$/': 'reads a figure of ours',
   '/\\B(?=(?:\\d{3})+$)/g': 'reads a figure of ours',
   '/([\\d.]+),[\\d.-]+$/': 'reads a path that the chart has drawn',
