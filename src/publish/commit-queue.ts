@@ -157,7 +157,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
       release.begin()
       let rest = sum(batch, 'size')
       for (const { size, run } of batch) {
-        // What a request releases must leave room for those behind it.
+        // The requests behind this one keep their room, whatever it releases.
         rest -= size
         path.reserve(rest)
         run()

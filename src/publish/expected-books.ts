@@ -71,7 +71,7 @@ function entryOfDraft({ type, kind, contestId, kots, tx, details }: Draft): Entr
   return { event: { seq: BEFORE_FIRST, type, kind, atMs: msOf(0), contestId, kots, tx }, details }
 }
 
-/** Of all accounts of the tally, a contest's drafts only move and ask for the treasury. */
+/** The treasury is the only account of the tally that a contest's drafts move and ask for. */
 function expectedTally(published: Tally, moved: Tally): Tally {
   const treasury = published.figures.treasury + moved.figures.treasury
   return { ...published, figures: { ...published.figures, treasury } }

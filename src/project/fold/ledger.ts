@@ -99,7 +99,7 @@ export function postToContest(contest: ContestState, effect: Effect): ContestSta
   if (amount === null) return contest
   switch (type) {
     case 'play': {
-      const plays = BigInt(effect.sign * (effect.cause.details?.count ?? 1))
+      const plays = playsOf(effect)
       return {
         ...contest,
         plays: contest.plays + plays,
@@ -162,6 +162,11 @@ function added(sums: ReadonlyMap<string, Amount>, kind: string, amount: Amount):
 /** Change of a contest's status; `from` is undefined for a new contest. */
 export type ContestMove = Readonly<{ from: ContestStatus | undefined; to: ContestStatus }>
 
+/** Plays that an effect counts; negative for a correction. */
+function playsOf({ sign, cause }: Effect): bigint {
+  return BigInt(sign * (cause.details?.count ?? 1))
+}
+
 /** Counts an effect in the figures that are not account balances. */
 export function countFigures(tally: Tally, effect: Effect): void {
   const { type, kind } = effect.cause.event
@@ -169,7 +174,7 @@ export function countFigures(tally: Tally, effect: Effect): void {
   const { figures } = tally
   switch (type) {
     case 'play': {
-      const plays = BigInt(effect.sign * (effect.cause.details?.count ?? 1))
+      const plays = playsOf(effect)
       figures.plays += plays
       if (kind === 'entry') figures.entries += plays
       figures.spentOnPlay += amount
