@@ -11,7 +11,7 @@ import {
   sameOriginHeaders,
 } from '../http/headers.ts'
 import type { Found, Router } from '../http/router.ts'
-import { hasBody, partsOf } from './request-form.ts'
+import { hasBody, partsOf, type TargetParts } from './request-form.ts'
 import type { ReplyTerms } from './respond.ts'
 import type { RequestTally, Tallies } from '../metrics/metrics.ts'
 
@@ -36,12 +36,12 @@ export type RequestContext = Readonly<{
 /** Terms of the reply, some of which the checks and the route fill in. */
 type ContextTerms = ReplyTerms & { allowance: HeaderList; onWritten?: ReplyTerms['onWritten'] }
 
-/** Opens the context of a request; `decision` is that of the allowance, if it has been asked already. */
+/** Opens the context of a request, from the parts of its target; `decision` is that of the allowance, if it was asked. */
 type OpenContext = (
   request: IncomingMessage,
   response: ServerResponse,
   caller: string,
-  decision: Decision | undefined,
+  known: Readonly<{ sent: TargetParts; decision: Decision | undefined }>,
 ) => RequestContext
 
 type ContextParts = Readonly<{
@@ -65,10 +65,9 @@ export function openContexts(parts: ContextParts): OpenContext {
   const commonOfApi = headerList(common, licenceLink(licence))
   const commonOfLists = headerList(commonOfApi, { Vary: 'Accept' })
   const commonOfOwn = sameOriginHeaders(common)
-  return (request, response, caller, decision) => {
+  return (request, response, caller, { sent, decision }) => {
     // Node drops bytes behind a request that wants another protocol, so nothing may follow it.
     if (hasBody(request) || request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
-    const sent = partsOf(request.url ?? '')
     const { path } = sent
     const found = router(path)
     const underApi = API.test(path)

@@ -53,11 +53,14 @@ export function hasBody(request: IncomingMessage): boolean {
 /** Place of an empty pair in a query, as in `&a=1`, `a=1&&b=2` and `a=1&`. */
 const EMPTY_PAIR = /^&|&&|&$/
 
+/** Path and raw query of a target. `target` is both together, the name of the answer in caches. */
+export type TargetParts = Readonly<{ target: string; path: string; rawQuery: string }>
+
 /**
- * Path and raw query of a target; the query is empty if there is none. Empty pairs are left out, as WHATWG's parser of
- * queries skips them. `target` is both together, the name of the answer in caches.
+ * Parts of a target; the query is empty if there is none. Empty pairs are left out, as WHATWG's parser of queries skips
+ * them.
  */
-export function partsOf(target: string): Readonly<{ target: string; path: string; rawQuery: string }> {
+export function partsOf(target: string): TargetParts {
   const mark = target.indexOf('?')
   if (mark < 0) return { target, path: target, rawQuery: '' }
   const path = target.slice(0, mark)

@@ -29,7 +29,7 @@ import {
   openSeqWait,
 } from './request-checks.ts'
 import { header, openContexts, type RequestContext } from './request-context.ts'
-import { partsOf, readPlainRequest } from './request-form.ts'
+import { partsOf, readPlainRequest, type TargetParts } from './request-form.ts'
 import { etagOfReply, respond, sharedBodyOf, writeAnswer, type WrittenAnswer } from './respond.ts'
 import { openUnreadAnswers, UNREAD_BYTES_MAX } from './unread-answers.ts'
 import { openNearPaths } from '../query/nearest.ts'
@@ -137,8 +137,9 @@ export function openRequestPath(
     turns.run(caller, () => {
       // A caller that has left gets no answer.
       if (request.socket.destroyed) return
-      const decision = writeCached(request, response, caller)
-      if (decision !== 'written') void answer(openContext(request, response, caller, decision))
+      const sent = partsOf(request.url ?? '')
+      const decision = writeCached(request, response, caller, sent)
+      if (decision !== 'written') void answer(openContext(request, response, caller, { sent, decision }))
     })
   }
 
@@ -147,10 +148,10 @@ export function openRequestPath(
     request: IncomingMessage,
     response: ServerResponse,
     caller: string,
+    sent: TargetParts,
   ): 'written' | Decision | undefined {
     const plain = readPlainRequest(request)
     if (plain === undefined) return undefined
-    const sent = partsOf(request.url ?? '')
     const written = cache.find(sent, plain.acceptEncoding)?.written
     // The first answer to a caller that prefers CSV is made anew: most of these are JSON.
     if (written === undefined || prefersCsv(plain.accept) || unready() !== undefined) return undefined
