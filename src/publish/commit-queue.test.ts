@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as fc from 'fast-check'
@@ -27,6 +28,22 @@ import { QUIET_QUEUE } from '../../test/commits/quiet-queue.ts'
 import { openDirectory } from '../../test/story/store-run.ts'
 import { tradeDraft } from '../../test/story/trade-draft.ts'
 import { type CommitPath, openOwnPath, WRONG_CLOCK } from './commit-path.ts'
+
+/** Opens the queue of a store, at one moment and without a chain unless the settings say otherwise. */
+function openQueueOf(
+  db: DatabaseSync,
+  settings: Partial<Parameters<typeof openCommitQueue>[0]>,
+): CommitQueue {
+  return openCommitQueue({
+    ...QUIET_QUEUE,
+    appender: openAppender(db, testSigner(db)),
+    tables: openHeldTables(db),
+    asksChain: false,
+    balances: 'refuse',
+    now: () => msOf(Date.UTC(2026, 9, 30)),
+    ...settings,
+  })
+}
 
 const PUBLISHERS = 16
 const REQUESTS = 30
@@ -141,11 +158,7 @@ suite('a full store', () => {
           const db = openForWriting(path)
           try {
             let nowMs = Date.UTC(2026, 9, 30)
-            const queue = openCommitQueue({
-              ...QUIET_QUEUE,
-              appender: openAppender(db, testSigner(db)),
-              tables: openHeldTables(db),
-              asksChain: false,
+            const queue = openQueueOf(db, {
               balances: 'report',
               now: () => msOf((nowMs += 3_600_000)),
               onFull: () => (commitsRefused += 1),
@@ -186,19 +199,12 @@ suite('a full store', () => {
 
 suite('a commit', () => {
   test('lasts from the arrival of its first request until it is on the disk', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'daybook-commit-'))
-    const path = storePath(directory)
-    createStore(path, { origin: 'daybook.test/commit', chain: 'opaque', simulated: false })
-    const db = openForWriting(path)
+    using directory = openDirectory()
+    const path = storePath(directory.path)
+    using db = openForWriting(path)
     let ms = 0
     const lasted: number[] = []
-    const queue = openCommitQueue({
-      ...QUIET_QUEUE,
-      appender: openAppender(db, testSigner(db)),
-      tables: openHeldTables(db),
-      asksChain: false,
-      balances: 'refuse',
-      now: () => msOf(Date.UTC(2026, 9, 30)),
+    const queue = openQueueOf(db, {
       monotonicMs: () => ms,
       onDurable: () => (ms += 5),
       onCommit: (committed) => lasted.push(committed.ms),
@@ -208,21 +214,14 @@ suite('a commit', () => {
     await Promise.all([first, queue.submit([tradeDraft('b')])])
     await queue.submit([tradeDraft('c')])
     assert.deepEqual(lasted, [35, 5])
-    db.close()
-    rmSync(directory, { recursive: true })
   })
 
   test('tells how many drafts it only holds, or how many events it publishes', async () => {
     using directory = openDirectory()
     using db = openForWriting(storePath(directory.path))
     const told: string[] = []
-    const queue = openCommitQueue({
-      ...QUIET_QUEUE,
-      appender: openAppender(db, testSigner(db)),
-      tables: openHeldTables(db),
+    const queue = openQueueOf(db, {
       asksChain: true,
-      balances: 'refuse',
-      now: () => msOf(Date.UTC(2026, 9, 30)),
       onCommit: ({ seq, events, held, requests }) =>
         told.push(`up to ${seq}: ${events} events of ${requests} requests, ${held} held`),
       onHeld: ({ added, held, requests }) => told.push(`${added} more of ${requests} requests, ${held} held`),
@@ -241,18 +240,12 @@ suite('a commit', () => {
   })
 
   test('has one moment for the events of all its requests, also when a month ends meanwhile', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'daybook-commit-'))
-    const path = storePath(directory)
-    createStore(path, { origin: 'daybook.test/commit', chain: 'opaque', simulated: false })
-    const db = openForWriting(path)
+    using directory = openDirectory()
+    const path = storePath(directory.path)
+    using db = openForWriting(path)
     let nowMs = Date.UTC(2026, 9, 31, 23, 59)
     const commits: [events: number, atMs: number][] = []
-    const queue = openCommitQueue({
-      ...QUIET_QUEUE,
-      appender: openAppender(db, testSigner(db)),
-      tables: openHeldTables(db),
-      asksChain: false,
-      balances: 'refuse',
+    const queue = openQueueOf(db, {
       now: () => msOf((nowMs += 20_000)),
       onCommit: ({ events, atMs }) => commits.push([events, atMs]),
     })
@@ -267,8 +260,6 @@ suite('a commit', () => {
       [7, 1],
     )
     assert.deepEqual(moments, [...Array(7).fill(commits[0]?.[1]), commits[1]?.[1]])
-    db.close()
-    rmSync(directory, { recursive: true })
   })
 
   test('that is refused asks for one further commit a second, however many are refused', async (t) => {
@@ -276,13 +267,7 @@ suite('a commit', () => {
     using directory = openDirectory()
     using db = openForWriting(storePath(directory.path))
     let [isClockRight, commits] = [true, 0]
-    const queue = openCommitQueue({
-      ...QUIET_QUEUE,
-      appender: openAppender(db, testSigner(db)),
-      tables: openHeldTables(db),
-      asksChain: false,
-      balances: 'refuse',
-      now: () => msOf(Date.UTC(2026, 9, 30)),
+    const queue = openQueueOf(db, {
       refusal: () => ((commits += 1) > 0 && isClockRight ? null : WRONG_CLOCK),
     })
     const { page_count: pages } = db.prepare('PRAGMA page_count').get() ?? {}
