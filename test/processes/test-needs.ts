@@ -14,7 +14,6 @@ const PROGRAMS = {
   curl: 'curl',
   'docker-compose': 'docker-compose',
   fallocate: 'util-linux',
-  fish: 'fish',
   git: 'git',
   gunzip: 'gzip',
   gzip: 'gzip',
@@ -33,7 +32,6 @@ const PROGRAMS = {
   strace: 'strace',
   'systemd-analyze': 'systemd',
   timeout: 'coreutils',
-  zsh: 'zsh',
 } as const
 
 /** Program that some test needs. */
