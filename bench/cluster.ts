@@ -61,7 +61,7 @@ async function startLeader(): Promise<NodeProcess> {
   const { code, stderr } = await run(['cluster', 'move', '--data', join(folder, 'a'), ...onTable])
   if (code !== 0) throw new Error(`cluster move ended with ${code}: ${stderr}`)
   const leader = opened(await startNode(join(folder, 'a'), onTable, [], 'cluster'))
-  const leads = async (): Promise<boolean> => (await fetch(`${leader.door}/readyz?for=publish`)).ok
+  const leads = async (): Promise<boolean> => (await fetch(`${leader.publishUrl}/readyz?for=publish`)).ok
   await until('a node leads', leads, LEADS_MS_MAX)
   opened(await startNode(join(folder, 'b'), onTable, [], 'cluster'))
   return leader

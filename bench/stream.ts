@@ -104,12 +104,12 @@ async function openCrowd(load: string, candidate: Candidate, subscribers: number
 
 async function startDaybook(subscribers: number): Promise<Candidate> {
   const service = await startService(join(folder, `data-${subscribers}`), ['--max-streams', `${subscribers}`])
-  const { door, token } = service.node
+  const { publishUrl, token } = service.node
   return {
     ...service,
     subscribe: getOf('/api/v1/stream?after=0'),
-    publishPort: Number(new URL(door).port),
-    publishHead: `POST /publish HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/x-ndjson\r\n`,
+    publishPort: Number(new URL(publishUrl).port),
+    publishHead: `POST /publish HTTP/1.1\r\nHost: publish\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/x-ndjson\r\n`,
     bodies: 'drafts',
   }
 }

@@ -20,7 +20,7 @@ export type ImportDraft = Readonly<{
   details?: DraftDetails
 }>
 
-/** Draft for the publish door, which sets the moment by its own clock. */
+/** Draft for the publish API, which sets the moment by its own clock. */
 export type PublishDraft = Omit<ImportDraft, 'at'>
 
 const PREFIX = 'sim-'
@@ -57,7 +57,7 @@ export function isFailing(tx: string): boolean {
   return tx.endsWith(FAILS)
 }
 
-/** Draft for the publish door, with its planned moments moved by `shiftMs`. */
+/** Draft for the publish API, with its planned moments moved by `shiftMs`. */
 export function publishDraft(draft: ImportDraft, shiftMs: number): PublishDraft {
   const { at: _at, details, ...rest } = draft
   if (details === undefined) return rest

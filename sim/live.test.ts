@@ -145,7 +145,7 @@ suite('publishing on time', () => {
     let now = TO
     const log: { at: number; drafts: readonly PublishDraft[] }[] = []
     const stop = new AbortController()
-    const door = {
+    const api = {
       now: () => msOf(now),
       seqOf: (number: number) => number,
       async publish(drafts: readonly PublishDraft[]) {
@@ -156,7 +156,7 @@ suite('publishing on time', () => {
         now = Math.max(now, moment) + LATE_MS
       },
     }
-    await publishOnTime(liveDrafts({ ...PAST, published, now: door.now }), door, stop.signal)
+    await publishOnTime(liveDrafts({ ...PAST, published, now: api.now }), api, stop.signal)
     const sent = log.flatMap(({ at, drafts }) => drafts.map((draft) => ({ ref: draft.ref, at })))
     const due = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), sent.length)
     assert.deepEqual(
@@ -174,7 +174,7 @@ suite('publishing on time', () => {
   async function driven(drafts: readonly PublishDraft[], refused = ''): Promise<readonly PublishDraft[][]> {
     const requests: PublishDraft[][] = []
     const inLog = new Set<string>()
-    const door = {
+    const api = {
       now: () => msOf(TO),
       until: async () => assert.fail('everything is due'),
       seqOf: (number: number) => (inLog.has(refOf(number)) ? number + 7 : undefined),
@@ -184,7 +184,7 @@ suite('publishing on time', () => {
       },
     }
     const dues = drafts.map((draft) => ({ draft, dueAt: msOf(TO) }))
-    await publishOnTime(dues, door, new AbortController().signal)
+    await publishOnTime(dues, api, new AbortController().signal)
     return requests
   }
 
@@ -200,26 +200,26 @@ suite('publishing on time', () => {
   test('waits while the corrected draft is held', async () => {
     let now = TO
     const corrections: PublishDraft[] = []
-    const door = {
+    const api = {
       now: () => msOf(now),
       seqOf: (number: number) => (now < TO + 10 * SECOND_MS ? ('held' as const) : number),
       until: async (moment: Ms) => void (now = moment),
       publish: async (drafts: readonly PublishDraft[]) => void corrections.push(...drafts),
     }
-    await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], door, new AbortController().signal)
+    await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], api, new AbortController().signal)
     assert.deepEqual(corrections, [undo])
     assert.equal(now, TO + 10 * SECOND_MS)
   })
 
   test('leaves out the correction of a draft that stays held', async () => {
     let now = TO
-    const door = {
+    const api = {
       now: () => msOf(now),
       seqOf: () => 'held' as const,
       until: async (moment: Ms) => void (now = moment),
       publish: async () => assert.fail('nothing is published'),
     }
-    await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], door, new AbortController().signal)
+    await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], api, new AbortController().signal)
     assert.ok(now > TO + MINUTE_MS)
   })
 

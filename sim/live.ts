@@ -44,8 +44,8 @@ export function* liveDrafts(settings: LiveSettings): Generator<ScheduledDraft, u
   return undefined
 }
 
-/** Publish door and clock that `publishOnTime` needs. */
-type LiveDoor = Readonly<{
+/** Publish API and clock that `publishOnTime` needs. */
+type LiveApi = Readonly<{
   /** Publishes in this order; a rejection ends `publishOnTime`. */
   publish(drafts: readonly PublishDraft[]): Promise<void>
   now(): Ms
@@ -62,35 +62,35 @@ type LiveDoor = Readonly<{
  */
 export async function publishOnTime(
   dues: Iterable<ScheduledDraft>,
-  door: LiveDoor,
+  api: LiveApi,
   signal: AbortSignal,
 ): Promise<void> {
   let batch: PublishDraft[] = []
   const flush = async (): Promise<void> => {
-    if (batch.length > 0) await door.publish(batch)
+    if (batch.length > 0) await api.publish(batch)
     batch = []
   }
   for (const { draft, dueAt } of dues) {
     const numbers = referencedNumbers(draft)
-    if (dueAt > door.now() || batch.length === BATCH_MAX || numbers.length > 0) {
+    if (dueAt > api.now() || batch.length === BATCH_MAX || numbers.length > 0) {
       await flush()
       // Checked after publishing, so that a stop drops no draft that was due.
-      if (dueAt > door.now()) await door.until(dueAt, signal)
+      if (dueAt > api.now()) await api.until(dueAt, signal)
       if (signal.aborted) return
     }
-    await settled(numbers, door, signal)
+    await settled(numbers, api, signal)
     if (signal.aborted) return
-    if (numbers.every((number) => typeof door.seqOf(number) === 'number')) batch.push(withSeqs(draft, door))
+    if (numbers.every((number) => typeof api.seqOf(number) === 'number')) batch.push(withSeqs(draft, api))
   }
   await flush()
 }
 
 /** Waits until none of these drafts is held, for `HELD_MS_MAX` at most. */
-async function settled(numbers: readonly number[], door: LiveDoor, signal: AbortSignal): Promise<void> {
-  const end = door.now() + HELD_MS_MAX
-  while (numbers.some((number) => door.seqOf(number) === 'held')) {
-    if (signal.aborted || door.now() >= end) return
-    await door.until(msOf(door.now() + SECOND_MS), signal)
+async function settled(numbers: readonly number[], api: LiveApi, signal: AbortSignal): Promise<void> {
+  const end = api.now() + HELD_MS_MAX
+  while (numbers.some((number) => api.seqOf(number) === 'held')) {
+    if (signal.aborted || api.now() >= end) return
+    await api.until(msOf(api.now() + SECOND_MS), signal)
   }
 }
 
@@ -102,11 +102,11 @@ function referencedNumbers({ details }: PublishDraft): readonly number[] {
 }
 
 /** Draft with seqs of this log in place of the numbers that it corrects or restates. */
-function withSeqs(draft: PublishDraft, door: LiveDoor): PublishDraft {
+function withSeqs(draft: PublishDraft, api: LiveApi): PublishDraft {
   const details = { ...draft.details }
   for (const field of POINTERS) {
     const number = details[field]
-    const seq = typeof number === 'number' ? door.seqOf(number) : undefined
+    const seq = typeof number === 'number' ? api.seqOf(number) : undefined
     if (typeof seq === 'number') details[field] = seq
   }
   return draft.details === undefined ? draft : { ...draft, details }

@@ -13,14 +13,14 @@ const draftOf = (number: number): PublishDraft => ({
 })
 const refused = (mayPass: boolean): SendResult => ({ refused: 'the treasury holds 0', mayPass })
 
-/** Publishes drafts 1 to `count` through a door that answers by the refs of a request. */
+/** Publishes drafts 1 to `count` through a publish API that answers by the refs of a request. */
 async function published(
   count: number,
   answer: (refs: string, turn: number, waitedMs: number) => SendResult,
 ) {
   let now = 0
   const seen = { sent: [] as string[], skipped: [] as string[] }
-  const door = {
+  const api = {
     async send(drafts: readonly PublishDraft[]) {
       const refs = drafts.map(({ ref }) => Number(ref.slice(4))).join(' ')
       return answer(refs, seen.sent.push(refs), now)
@@ -31,12 +31,12 @@ async function published(
       void seen.skipped.push(`${Number(draft.ref.slice(4))}: ${reason}`),
   }
   const drafts = Array.from({ length: count }, (_, index) => draftOf(index + 1))
-  await openPatientPublish(door, new AbortController().signal)(drafts)
+  await openPatientPublish(api, new AbortController().signal)(drafts)
   return { ...seen, waitedMs: now }
 }
 
 suite('the simulator', () => {
-  test('sends a request again while the door accepts nothing', async () => {
+  test('sends a request again while the publish API accepts nothing', async () => {
     const { sent, waitedMs } = await published(2, (_, turn) => (turn < 3 ? 'later' : 'accepted'))
     assert.deepEqual(sent, ['1 2', '1 2', '1 2'])
     assert.equal(waitedMs, 10_000)

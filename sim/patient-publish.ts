@@ -2,12 +2,12 @@ import { type Ms, msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import type { PublishDraft } from './import-draft.ts'
 
 /**
- * Outcome of a request: accepted, to be sent again `later` because the door accepts nothing now, or refused. A refusal
+ * Outcome of a request: accepted, to be sent again `later` because the publish API accepts nothing now, or refused. A refusal
  * `mayPass` when drafts are held: it may be another one once they are published.
  */
 export type SendResult = 'accepted' | 'later' | Readonly<{ refused: string; mayPass: boolean }>
 
-type PatientDoor = Readonly<{
+type PatientApi = Readonly<{
   send(drafts: readonly PublishDraft[]): Promise<SendResult>
   now(): Ms
   /** Resolves at the moment, or when aborted. */
@@ -16,7 +16,7 @@ type PatientDoor = Readonly<{
   skip(draft: PublishDraft, reason: string): void
 }>
 
-/** Wait before a request is sent again that the door could not accept. */
+/** Wait before a request is sent again that the publish API could not accept. */
 const LATER_MS: number = 5 * SECOND_MS
 /** Wait before a refused draft is sent again that may pass, and the time after which it is given up. */
 const AGAIN_MS: number = SECOND_MS
@@ -28,38 +28,38 @@ const AGAIN_MS_MAX: number = 30 * SECOND_MS
  * once for each contest, so that a contest that a user has ended does not delay all others.
  */
 export function openPatientPublish(
-  door: PatientDoor,
+  api: PatientApi,
   signal: AbortSignal,
 ): (drafts: readonly PublishDraft[]) => Promise<void> {
   const givenUp = new Set<number>()
 
   async function publishOne(draft: PublishDraft): Promise<void> {
-    const end = door.now() + AGAIN_MS_MAX
+    const end = api.now() + AGAIN_MS_MAX
     while (!signal.aborted) {
-      const sent = await door.send([draft])
+      const sent = await api.send([draft])
       if (sent === 'accepted') return
       if (sent === 'later') {
-        await door.until(msOf(door.now() + LATER_MS), signal)
+        await api.until(msOf(api.now() + LATER_MS), signal)
         continue
       }
-      const isOver = door.now() >= end || givenUp.has(draft.contestId ?? 0)
+      const isOver = api.now() >= end || givenUp.has(draft.contestId ?? 0)
       if (!sent.mayPass || isOver) {
         if (sent.mayPass && draft.contestId !== undefined) givenUp.add(draft.contestId)
-        return door.skip(draft, sent.refused)
+        return api.skip(draft, sent.refused)
       }
-      await door.until(msOf(door.now() + AGAIN_MS), signal)
+      await api.until(msOf(api.now() + AGAIN_MS), signal)
     }
   }
 
   return async (drafts) => {
     while (!signal.aborted && drafts.length > 0) {
-      const sent = await door.send(drafts)
+      const sent = await api.send(drafts)
       if (sent === 'accepted') return
       if (sent !== 'later') {
         for (const draft of drafts) await publishOne(draft)
         return
       }
-      await door.until(msOf(door.now() + LATER_MS), signal)
+      await api.until(msOf(api.now() + LATER_MS), signal)
     }
   }
 }

@@ -57,16 +57,16 @@ function openingDrafts(now: number): readonly object[] {
 
 type Publisher = Readonly<{ socket: Socket; publish(drafts: number): Promise<void> }>
 
-async function openPublisher({ door, token }: NodeProcess, index: number): Promise<Publisher> {
-  const socket = connect({ port: Number(new URL(door).port), host: '127.0.0.1', noDelay: true })
+async function openPublisher({ publishUrl, token }: NodeProcess, index: number): Promise<Publisher> {
+  const socket = connect({ port: Number(new URL(publishUrl).port), host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
-  const head = `POST /publish HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
+  const head = `POST /publish HTTP/1.1\r\nHost: publish\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`
   let made = 0
   let answered: PromiseWithResolvers<string> | null = null
   let text = ''
   socket.setEncoding('latin1')
   socket.on('error', (error) => answered?.reject(error))
-  socket.on('close', () => answered?.reject(new Error('the door closed the connection')))
+  socket.on('close', () => answered?.reject(new Error('the publish API closed the connection')))
   socket.on('data', (chunk: string) => {
     text += chunk
     const end = text.indexOf('\r\n\r\n')

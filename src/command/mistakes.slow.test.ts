@@ -86,7 +86,11 @@ suite('a mistake of the user is reported in one line', () => {
       2,
       ['serve', '--data', at('real'), ...ports, '--finality-amounts', 'payer=a,token=b'],
     ],
-    ['a malformed address of the door', 2, ['publish', line, '--token-file', token, '--to', 'door']],
+    [
+      'a malformed address of the publish API',
+      2,
+      ['publish', line, '--token-file', token, '--to', 'nowhere'],
+    ],
   ]
   const fresh = ['serve', '--data', at('fresh'), '--development', ...ports]
   const from = ['publish', '--from', 'postgres://a@127.0.0.1:9/b', '--token-file', token]

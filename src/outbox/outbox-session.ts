@@ -188,7 +188,7 @@ function lineOf(draft: string, id: string): string {
   return `{"ref":"${id}"${rest.startsWith('}') ? '' : ','}${rest}`
 }
 
-/** Whether an object has a ref of its own. A text that is not JSON goes to the door as it is, which refuses it. */
+/** Whether an object has a ref of its own. A text that is not JSON goes to the publish API as it is, which refuses it. */
 function hasRef(line: string): boolean {
   try {
     return Object.hasOwn(JSON.parse(line), 'ref')

@@ -38,7 +38,7 @@ export const PUBLISHING_PROBLEMS = {
   'wrong-state': { status: 409, title: 'The draft does not fit the state of the books' },
   'insufficient-balance': { status: 409, title: 'A balance would go below zero' },
   'ref-conflict': { status: 409, title: 'This ref was used for another draft' },
-  'another-log': { status: 409, title: 'The door belongs to another log' },
+  'another-log': { status: 409, title: 'The publish API belongs to another log' },
   'too-large': { status: 413, title: 'The request is too large' },
   'unsupported-media-type': { status: 415, title: 'The media type is not supported' },
   clock: { status: 503, title: 'The clock of the node is wrong' },

@@ -11,7 +11,7 @@ export async function finalityCauses(): Promise<readonly Cause[]> {
   const [payer, token, payee] = ['payer', 'token', 'payee'].map((name) => addressIn('solana', name))
   assert.ok(payer !== undefined && token !== undefined && payee !== undefined)
   await using stage = await openFinalityStage({ amounts: { payer, token }, tokens: { [token]: 6 } })
-  const read = () => scrape(stage.door())
+  const read = () => scrape(stage.publishUrl())
   assert.equal((await stage.publish(...PAYING)).status, 200)
   const healthy = await read()
 

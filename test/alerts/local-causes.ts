@@ -39,7 +39,7 @@ type LocalStage = Readonly<{
   publish(...drafts: readonly object[]): Promise<number>
 }>
 
-const doorOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
+const publishUrlOf = ({ publishPort }: Service): string => `http://127.0.0.1:${publishPort}`
 const buy = (ref: string): object => ({ ref, type: 'trade', kind: 'buy', kots: '1' })
 
 /** Causes that one service in this process meets, one after the other. */
@@ -55,7 +55,7 @@ export async function localCauses(data: string): Promise<readonly Cause[]> {
     data,
     clock,
     other,
-    read: () => scrape(doorOf(service)),
+    read: () => scrape(publishUrlOf(service)),
     publish: async (...drafts) => (await postDrafts(service, drafts)).status,
   }
   try {
@@ -114,7 +114,7 @@ async function badDrafts({ service, read, publish }: LocalStage): Promise<readon
   assert.equal(await publish({ ref: 'y', type: 'treasury', kind: 'withdrawal', kots: '999' }), 200)
   for (let times = 0; times < 3; times += 1) {
     const headers = { authorization: 'Bearer wrong', 'content-type': 'application/json' }
-    const answer = await fetch(`${doorOf(service)}/publish`, { method: 'POST', headers, body: '[]' })
+    const answer = await fetch(`${publishUrlOf(service)}/publish`, { method: 'POST', headers, body: '[]' })
     assert.equal(answer.status, 401)
   }
   const ailing = [await read()]
@@ -253,7 +253,7 @@ export async function auditCauses(data: string): Promise<readonly Cause[]> {
   clock.set(msOf(Date.now()))
   const begin = (pace: { pauseMs: number; repeatMs: number }): Promise<Service> =>
     startLocalNode(data, NEW_LOG, [TEST_KEY], clock, { settings: { auditPace: pace } })
-  const read = (service: Service): Promise<Scrape> => scrape(doorOf(service))
+  const read = (service: Service): Promise<Scrape> => scrape(publishUrlOf(service))
   {
     await using service = await begin({ pauseMs: 0, repeatMs: DAY_MS })
     const drafts = Array.from({ length: 600 }, (_, index) => buy(`${index}`))

@@ -39,7 +39,7 @@ export async function nodeCauses(folder: string): Promise<readonly Cause[]> {
   ): Promise<void> {
     const node = await startNode(data, [], wrapper)
     try {
-      const healthy = await scrape(node.door)
+      const healthy = await scrape(node.publishUrl)
       lives.push(healthy)
       causes.push(...(await meet(node, healthy)))
     } finally {
@@ -67,7 +67,7 @@ async function fullDisk(node: NodeProcess, healthy: Scrape): Promise<readonly Ca
     assert.equal(status, 200)
     first += DRAFTS
   }
-  const ailing = [await scrape(node.door)]
+  const ailing = [await scrape(node.publishUrl)]
   const by = 'a full disk'
   return [
     { alert: 'DaybookDiskFull', by, healthy, ailing },
@@ -86,7 +86,7 @@ async function fewFiles(node: NodeProcess, healthy: Scrape): Promise<readonly Ca
   }
   // The service closes those over its limit.
   await Promise.race(closed)
-  const ailing = [await scrape(node.door)]
+  const ailing = [await scrape(node.publishUrl)]
   for (const socket of sockets) socket.destroy()
   const by = 'more connections than the open files allow'
   return [
@@ -98,10 +98,10 @@ async function fewFiles(node: NodeProcess, healthy: Scrape): Promise<readonly Ca
 async function steppedClock(node: NodeProcess, healthy: Scrape, faults: string): Promise<readonly Cause[]> {
   writeFileSync(join(faults, 'step-clock-writer'), '')
   const limit = performance.now() + CLOCK_MS_MAX
-  while ((await fetch(`${node.door}/readyz?for=publish`)).ok) {
+  while ((await fetch(`${node.publishUrl}/readyz?for=publish`)).ok) {
     assert.ok(performance.now() < limit, 'the wrong clock is noticed')
     await sleep(10)
   }
-  const ailing = [await scrape(node.door)]
+  const ailing = [await scrape(node.publishUrl)]
   return [{ alert: 'DaybookClockWrong', by: 'a clock that was set two hours ahead', healthy, ailing }]
 }

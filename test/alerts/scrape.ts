@@ -19,10 +19,10 @@ export type Scrape = Readonly<{ atMs: number; series: readonly ScrapedSeries[] |
 const ANSWER_MS_MAX = 60_000
 
 /** Reads the metrics of a service, as Prometheus does. */
-export async function scrape(door: string): Promise<Scrape> {
+export async function scrape(publishUrl: string): Promise<Scrape> {
   const atMs = Date.now()
   try {
-    const response = await fetch(`${door}/metrics`, {
+    const response = await fetch(`${publishUrl}/metrics`, {
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     })

@@ -21,10 +21,10 @@ export async function witnessedCauses(data: string): Promise<readonly Cause[]> {
   const witnesses = { witnesses: [{ key: witness.key, url: witness.url }], quorum: 1 }
   const settings = { cosigners: askedWitnesses(witnesses, PACE) }
   await using service = await startLocalNode(data, NEW_LOG, [TEST_KEY], clock, { settings })
-  const door = `http://127.0.0.1:${service.publishPort}`
+  const publishUrl = `http://127.0.0.1:${service.publishPort}`
   const behaving = async (behaviour: ScriptedWitness['behaviour'], wanted: RegExp): Promise<Scrape> => {
     witness.behaviour = behaviour
-    return await scrapeUntil(door, wanted)
+    return await scrapeUntil(publishUrl, wanted)
   }
 
   const away = () => ({ status: 503, body: '' })
@@ -53,11 +53,11 @@ function refused(reason: string): RegExp {
 }
 
 /** Scrapes a service once its metrics are as wanted. */
-async function scrapeUntil(door: string, wanted: RegExp): Promise<Scrape> {
+async function scrapeUntil(publishUrl: string, wanted: RegExp): Promise<Scrape> {
   const lateMs = performance.now() + WAIT_MS_MAX
-  while (!wanted.test(await (await fetch(`${door}/metrics`)).text())) {
+  while (!wanted.test(await (await fetch(`${publishUrl}/metrics`)).text())) {
     if (performance.now() > lateMs) throw new Error(`the metrics never match ${String(wanted)}`)
     await sleep(50)
   }
-  return await scrape(door)
+  return await scrape(publishUrl)
 }

@@ -68,7 +68,7 @@ function openPlatform() {
     async run(end: number) {
       using refs = openRefs(dirname(stage.path))
       const stop = new AbortController()
-      const door = {
+      const api = {
         send,
         skip,
         now: () => msOf(now),
@@ -86,9 +86,9 @@ function openPlatform() {
         scale: 0.012,
         failedOneIn: 5,
         published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
-        now: door.now,
+        now: api.now,
       })
-      await publishOnTime(dues, { ...door, publish: openPatientPublish(door, stop.signal) }, stop.signal)
+      await publishOnTime(dues, { ...api, publish: openPatientPublish(api, stop.signal) }, stop.signal)
     },
     /** Restarts service and chain, which is all that a restart of the demonstration keeps. */
     restart(offMs: number) {

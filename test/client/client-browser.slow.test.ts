@@ -66,10 +66,10 @@ async function servePage(base: string): Promise<AsyncDisposable & Readonly<{ url
   }
 }
 
-async function publish({ door, token }: Service, from: number, to: number): Promise<void> {
+async function publish({ publishUrl, token }: Service, from: number, to: number): Promise<void> {
   for (let number = from; number < to; number++) {
     const drafts = [{ ref: `tab-${number}`, type: 'trade', kind: 'buy', kots: '1' }]
-    const answer = await fetch(`${door}/publish`, {
+    const answer = await fetch(`${publishUrl}/publish`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(drafts),

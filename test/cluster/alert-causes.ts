@@ -45,16 +45,16 @@ export async function openCauses(): Promise<readonly Cause[]> {
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const pair = await openPair(folder, stack)
   const { relays, leader, follower } = pair
-  const healthy = await scrapeUntil(leader.door, 'daybook_log_leads', (leads) => leads === 1)
-  const follows = await scrapeUntil(follower.door, 'daybook_log_leads', (leads) => leads === 0)
+  const healthy = await scrapeUntil(leader.publishUrl, 'daybook_log_leads', (leads) => leads === 1)
+  const follows = await scrapeUntil(follower.publishUrl, 'daybook_log_leads', (leads) => leads === 0)
 
   const behind = await lockedStore(pair)
   await follower.end('SIGKILL')
   for (const relay of relays) relay.stall('both')
-  const away = await scrapeUntil(leader.door, 'daybook_log_table_away', (isAway) => isAway === 1)
-  const leaderless = await scrapeUntil(leader.door, 'daybook_log_leads', (leads) => leads === 0)
+  const away = await scrapeUntil(leader.publishUrl, 'daybook_log_table_away', (isAway) => isAway === 1)
+  const leaderless = await scrapeUntil(leader.publishUrl, 'daybook_log_leads', (leads) => leads === 0)
   for (const relay of relays) relay.heal()
-  await scrapeUntil(leader.door, 'daybook_log_leads', (leads) => leads === 1)
+  await scrapeUntil(leader.publishUrl, 'daybook_log_leads', (leads) => leads === 1)
   const off = await wrongClock(pair)
   const stopped = await foreignRow(pair)
   return [
@@ -115,7 +115,7 @@ async function lockedStore({ leader, follower, followerData }: Pair): Promise<Sc
     const draft = { ref: `late-${count}`, type: 'trade', kind: 'buy', kots: '1' }
     assert.equal((await leader.publish([draft])).status, 200)
   }
-  return await scrapeUntil(follower.door, 'daybook_log_lag_rows', (lag) => lag > LAG_ROWS)
+  return await scrapeUntil(follower.publishUrl, 'daybook_log_lag_rows', (lag) => lag > LAG_ROWS)
 }
 
 /** Sets the clock of all threads of the leader. */
@@ -123,7 +123,7 @@ async function wrongClock({ faults, leader }: Pair): Promise<Scrape> {
   writeFileSync(join(faults, 'clock.new'), String(CLOCK_AHEAD_MS))
   renameSync(join(faults, 'clock.new'), join(faults, 'clock'))
   const name = 'daybook_log_clock_offset_seconds'
-  return await scrapeUntil(leader.door, name, (seconds) => seconds < -1, MEASURED_MS_MAX)
+  return await scrapeUntil(leader.publishUrl, name, (seconds) => seconds < -1, MEASURED_MS_MAX)
 }
 
 /** The owner of the table appends what no node has signed. */
@@ -132,11 +132,11 @@ async function foreignRow({ servers, leader }: Pair): Promise<Scrape> {
     DATABASE,
     "INSERT INTO public.daybook_log (place, body) SELECT max(place) + 1, 'foreign' FROM public.daybook_log",
   )
-  return await scrapeUntil(leader.door, 'daybook_log_stopped', (isStopped) => isStopped === 1)
+  return await scrapeUntil(leader.publishUrl, 'daybook_log_stopped', (isStopped) => isStopped === 1)
 }
 
-async function isReadyToPublish({ door }: NodeProcess): Promise<boolean> {
-  return (await fetch(`${door}/readyz?for=publish`)).ok
+async function isReadyToPublish({ publishUrl }: NodeProcess): Promise<boolean> {
+  return (await fetch(`${publishUrl}/readyz?for=publish`)).ok
 }
 
 function portsOf(servers: ServerPair): readonly number[] {
@@ -150,7 +150,7 @@ function urlOf(ports: readonly number[]): string {
 
 /** Scrapes a node once a series is as wanted. */
 async function scrapeUntil(
-  door: string,
+  publishUrl: string,
   wanted: string,
   isWanted: (value: number) => boolean,
   limitMs?: number,
@@ -158,7 +158,7 @@ async function scrapeUntil(
   let found: Scrape = { atMs: 0, series: null }
   const holds = async (): Promise<boolean> => {
     await sleep(SCRAPE_MS)
-    found = await scrape(door)
+    found = await scrape(publishUrl)
     return found.series?.some(({ name, value }) => name === wanted && isWanted(value)) === true
   }
   await until(`${wanted} is as wanted`, holds, limitMs)

@@ -28,7 +28,7 @@ suite('daybook held', () => {
   const held = (stage: PublishStage, words: readonly string[], context = {}): Promise<RunResult> =>
     run(['held', ...words, '--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token], context)
 
-  /** A door with two drafts that wait. */
+  /** A publish API with two drafts that wait. */
   async function openWaiting(): Promise<PublishStage> {
     const stage = await openPublishStage('refuse', true)
     await stage.publish([waiting(1), waiting(2)])
@@ -119,7 +119,7 @@ suite('daybook held', () => {
     assert.equal(stage.head(), 0)
   })
 
-  test('ends with 1 and one line when the door cannot be reached, or refuses the token', async () => {
+  test('ends with 1 and one line when the publish API cannot be reached, or refuses the token', async () => {
     const closed = await run(['held', '--to', 'http://127.0.0.1:9', '--token-file', token])
     assert.deepEqual(closed, {
       code: 1,
@@ -171,8 +171,8 @@ suite('daybook held', () => {
     const file = join(folder, 'drafts.jsonl')
     const drafts = [trade('ref-0'), waiting(1), waiting(2), waiting(3)]
     writeFileSync(file, drafts.map((draft) => `${JSON.stringify(draft)}\n`).join(''))
-    const door = ['--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token]
-    const { code, stdout, stderr } = await run(['publish', file, ...door])
+    const publishUrl = ['--to', `http://127.0.0.1:${stage.port()}`, '--token-file', token]
+    const { code, stdout, stderr } = await run(['publish', file, ...publishUrl])
     assert.deepEqual(
       [code, stdout, stderr.split('\n')],
       [

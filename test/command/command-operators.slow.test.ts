@@ -37,7 +37,7 @@ suite('correct', () => {
     '--url',
     service.url,
     '--to',
-    service.door,
+    service.publishUrl,
     ...rest,
   ]
   const sent = (seq: number, ...rest: readonly string[]): readonly string[] =>
@@ -118,7 +118,7 @@ suite('correct', () => {
     assert.equal(own.stderr, '')
   })
 
-  test('publishes nothing when the door refuses a draft, and gives the reason', async () => {
+  test('publishes nothing when the publish API refuses a draft, and gives the reason', async () => {
     const seq = await publishDeposit(service, 'to-correct-badly')
     const { code, stderr, stdout } = await run(sent(seq, '--restate', '{"kots":"1.0000000001"}'))
     assert.equal(code, 1)
@@ -142,11 +142,11 @@ suite('correct', () => {
     const seq = await publishDeposit(service, 'to-correct-slowly')
     const answer =
       'HTTP/1.1 408 Request Timeout\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
-    await using door = createServer((socket) => {
+    await using silent = createServer((socket) => {
       socket.on('error', () => undefined).once('data', () => socket.end(answer))
     })
-    await once(door.listen(0, '127.0.0.1'), 'listening')
-    const to = `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    const to = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
     const { code, stderr } = await run(sent(seq, '--to', to))
     assert.equal(code, 1)
     assert.match(
@@ -171,17 +171,25 @@ suite('correct and publish', () => {
       }),
     )
 
-  test('refuse a door that belongs to another log than the service, and publish nothing', async () => {
+  test('refuse a publish API that belongs to another log than the service, and publish nothing', async () => {
     const seq = await publishDeposit(service, 'in-one-log')
     const headsBefore = await heads()
-    const corrected = await run(['correct', `${seq}`, '--url', service.url, '--to', other.door, ...token])
+    const corrected = await run([
+      'correct',
+      `${seq}`,
+      '--url',
+      service.url,
+      '--to',
+      other.publishUrl,
+      ...token,
+    ])
     assert.equal(corrected.code, 1)
     assert.match(corrected.stderr, REFUSAL)
     assert.match(corrected.stderr, /^nothing was published$/m)
     const file = join(folder, 'drafts.jsonl')
     writeFileSync(file, '{"ref":"elsewhere","type":"treasury","kind":"deposit","kots":"1"}\n')
     const sent = (url: string): ReturnType<typeof run> =>
-      run(['publish', file, '--url', url, '--to', other.door, ...token])
+      run(['publish', file, '--url', url, '--to', other.publishUrl, ...token])
     const refused = await sent(service.url)
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /belongs to another log/)
@@ -202,7 +210,7 @@ suite('publish', () => {
     const file = join(folder, 'latin1.jsonl')
     const draft = (ref: string): string => `{"ref":"${ref}","type":"treasury","kind":"deposit","kots":"1"}\n`
     writeFileSync(file, Buffer.from(`${draft('utf-8')}\n${draft('Pok\u00E9mon')}`, 'latin1'))
-    const words = ['publish', file, '--to', service.door, '--token-file', tokenFile]
+    const words = ['publish', file, '--to', service.publishUrl, '--token-file', tokenFile]
     const { code, stdout, stderr } = await run(words)
     assert.deepEqual([code, stdout, stderr], [1, '', 'daybook: line 3 is not UTF-8\n'])
   })
@@ -210,14 +218,14 @@ suite('publish', () => {
   test('keeps a line separator within a draft, which JSON allows', async () => {
     const file = join(folder, 'separator.jsonl')
     writeFileSync(file, '{"ref":"sep-1","type":"treasury","kind":"deposit","kots":"1","x\u2028y":1}\r\n')
-    const words = ['publish', file, '--to', service.door, '--token-file', tokenFile]
+    const words = ['publish', file, '--to', service.publishUrl, '--token-file', tokenFile]
     const { code, stderr } = await run(words)
     assert.equal(code, 1)
     assert.match(stderr, /line 1, draft: has an unknown key/)
   })
 
   test('reports an input that cannot be read', async () => {
-    const words = ['publish', '/proc/self/mem', '--to', service.door, '--token-file', tokenFile]
+    const words = ['publish', '/proc/self/mem', '--to', service.publishUrl, '--token-file', tokenFile]
     const { code, stderr } = await run(words)
     assert.equal(code, 1)
     assert.match(stderr, /^daybook: \/proc\/self\/mem cannot be read: /)
@@ -268,7 +276,7 @@ suite('doctor', () => {
     await using buffering = await startProxy(service.url, (path) =>
       /\/(?:stream|live)$/.test(path) ? 'hold' : 'none',
     )
-    const leaking = (path: string): string => (path === '/metrics' ? service.door : service.url)
+    const leaking = (path: string): string => (path === '/metrics' ? service.publishUrl : service.url)
     await using exposing = await startProxy(leaking, () => 'none')
     const [held, exposed] = await Promise.all([
       run(['doctor', '--url', buffering.url, '--wait', '1']),

@@ -8,7 +8,7 @@ import { type DraftSender, openTroubleReport, sendRows } from '../../src/command
 import { contextOf } from '../stage/command-stage.ts'
 import { openAddressChoice } from '../../src/command/publish/publish-client.ts'
 
-/** Answer of the door to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
+/** Answer of the publish API to one request: accepted, a refusal, one that breaks off after its first byte, an end, or none. */
 type Answer =
   | 'accepted'
   | 'breaks off'
@@ -21,12 +21,12 @@ const refused = (draft: number, more: object = {}): Answer => ({
   body: { detail: 'refused', errors: [{ draft, field: 'kots', message: 'is not there' }], ...more },
 })
 
-/** Time in which a door with a fallback must answer. */
+/** Time in which a publish API with a fallback must answer. */
 const ANSWER_MS = 1_500
 /** Nothing listens on the discard port. */
 const AWAY = 'http://127.0.0.1:9'
 
-/** Sends rows `a`, `b`, … to a door that gives these answers in turn, and then accepts everything. */
+/** Sends rows `a`, `b`, … to a publish API that gives these answers in turn, and then accepts everything. */
 async function send(
   names: string,
   answers: readonly Answer[],
@@ -86,7 +86,7 @@ suite('rows for the publish API', () => {
     assert.deepEqual(end, { is: 'refused', reason: 'row c, kots: is not there', otherLog: null })
   })
 
-  test('are named with the refused one when the door refused them too', async () => {
+  test('are named with the refused one when the publish API refused them too', async () => {
     const errors = [1, 3].map((draft) => ({ draft, field: 'kots', message: `is bad in ${draft}` }))
     const { settled, end } = await send('abcd', [{ status: 400, body: { errors } }, 'accepted', refused(0)])
     assert.equal(settled, 'a')
@@ -111,7 +111,7 @@ suite('rows for the publish API', () => {
     )
   })
 
-  test('are sent again while the door is away, full, busy or failing', async () => {
+  test('are sent again while the publish API is away, full, busy or failing', async () => {
     const statuses = [503, 507, 429, 500, 502].map((status) => ({ status }))
     const away: readonly Answer[] = ['hangs up', 'breaks off', ...statuses]
     for (const answer of away) {
@@ -128,13 +128,13 @@ suite('rows for the publish API', () => {
     assert.match(said, / did not get the whole request in time; trying again\nthe publish API takes/)
   })
 
-  test('are sent again in halves when a door with a fallback is silent, although the fallback is away', async () => {
+  test('are sent again in halves when a publish API with a fallback is silent, although the fallback is away', async () => {
     const { asked, settled, said } = await send('ab', ['says nothing'], AWAY)
     assert.deepEqual([asked, settled], [['ab', 'a', 'b'], 'ab'])
     assert.match(said, / did not answer within 1\.5 s; .* cannot be reached; trying again\n/)
   })
 
-  test('wait as long as the door asks, and else twice as long each time', async () => {
+  test('wait as long as the publish API asks, and else twice as long each time', async () => {
     const { settled, waits } = await send('a', [
       { status: 503 },
       { status: 503, retryAfter: '7' },
@@ -143,7 +143,7 @@ suite('rows for the publish API', () => {
     assert.deepEqual([settled, waits], ['a', [500, 7_000, 2_000]])
   })
 
-  test('wait 30 s at most for a door that is away, 5 s for held drafts, and a minute if the door asks for more', async () => {
+  test('wait 30 s at most for a publish API that is away, 5 s for held drafts, and a minute if the publish API asks for more', async () => {
     const many = Array.from({ length: 9 }, (): Answer => ({ status: 503 }))
     assert.equal((await send('a', many)).waits.at(-1), 30_000)
     const held = Array.from({ length: 5 }, () => refused(0, { held: 1 }))

@@ -17,11 +17,11 @@ before(async () => {
 })
 after(() => stage?.[Symbol.asyncDispose]())
 
-/** Publishes an input to the door of the service, with what the command says. */
+/** Publishes an input to the publish API of the service, with what the command says. */
 function publishing<Input extends Readable>({
-  door = stage.service.door,
+  publishUrl = stage.service.publishUrl,
   input,
-}: Readonly<{ door?: string; input: Input }>) {
+}: Readonly<{ publishUrl?: string; input: Input }>) {
   const stop = new AbortController()
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const said = { out: '', err: '' }
@@ -31,7 +31,7 @@ function publishing<Input extends Readable>({
   const ended = publishInput(
     input,
     'standard input',
-    openPublishAccess(door, stage.tokenFile, context),
+    openPublishAccess(publishUrl, stage.tokenFile, context),
     context,
   )
   return { input, said, ended, stop }
@@ -51,8 +51,11 @@ suite('an input of publish', () => {
     assert.deepEqual(said, { out: '4 published, 1 duplicate skipped, 0 held\n', err: '' })
   })
 
-  test('waits for a door that is away, and says so', async () => {
-    const { input, said, ended, stop } = publishing({ door: 'http://127.0.0.1:9', input: new PassThrough() })
+  test('waits for a publish API that is away, and says so', async () => {
+    const { input, said, ended, stop } = publishing({
+      publishUrl: 'http://127.0.0.1:9',
+      input: new PassThrough(),
+    })
     input.write(stage.line())
     stage.forgetLine()
     await until('it waits', async () => said.err.includes('cannot be reached; trying again'))
@@ -93,7 +96,7 @@ suite('an input of publish', () => {
 
   test('has no end of its own as a named pipe either, and is published as it comes', async () => {
     const pipe = join(stage.folder, 'pipe')
-    const words = ['--to', stage.service.door, '--token-file', stage.tokenFile]
+    const words = ['--to', stage.service.publishUrl, '--token-file', stage.tokenFile]
     const writer = spawn('sh', ['-c', 'mkfifo "$0" && echo made && exec cat > "$0"', pipe])
     await new Promise((resolve) => writer.stdout.once('data', resolve))
     const ended = run(['publish', pipe, ...words])
@@ -136,7 +139,7 @@ suite('an input of publish', () => {
       'publish',
       `${file}.1`,
       '--to',
-      stage.service.door,
+      stage.service.publishUrl,
       '--token-file',
       stage.tokenFile,
     ])

@@ -62,8 +62,8 @@ suite('the allowance of one address', () => {
   })
 })
 
-async function publishPrice({ door, token }: Service): Promise<void> {
-  const response = await fetch(`${door}/publish`, {
+async function publishPrice({ publishUrl, token }: Service): Promise<void> {
+  const response = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify([{ ref: 'price-1', type: 'price', kind: 'usd', details: { price: '0.01' } }]),

@@ -193,7 +193,7 @@ suite('an example of the protocol', () => {
     const [draft, answer] = [own[at]?.text ?? '', own[at + 1]?.text ?? '']
     await using service = await startImportedNode({ drafts: SAMPLE })
     for (const status of ['published', 'duplicate']) {
-      const response = await fetch(`${service.door}/publish`, {
+      const response = await fetch(`${service.publishUrl}/publish`, {
         method: 'POST',
         headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/x-ndjson' },
         body: draft,

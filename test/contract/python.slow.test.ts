@@ -14,7 +14,7 @@ const SAMPLE_EVENTS = 2_187
 
 /** Publishes a deposit and returns its seq. */
 async function deposit(service: Service, ref: string): Promise<number> {
-  const response = await fetch(`${service.door}/publish`, {
+  const response = await fetch(`${service.publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
     body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1.5' }]),

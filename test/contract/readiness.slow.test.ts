@@ -110,54 +110,54 @@ for (const options of OPTIONS) {
     after(() => opened[Symbol.asyncDispose]())
 
     test('is ready for readers and publishers, and refuses other parameters', async () => {
-      const { door, publish } = opened.node
+      const { publishUrl, publish } = opened.node
       const sound = { store: true, serving: true, accepting_publishes: true, store_in_place: true }
       await publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
-      const readers = await ask(`${door}/readyz`)
+      const readers = await ask(`${publishUrl}/readyz`)
       assert.deepEqual([readers.status, readyz(readers)], [200, { ready: true, checks: sound }])
-      const publishers = await ask(`${door}/readyz?for=publish`)
+      const publishers = await ask(`${publishUrl}/readyz?for=publish`)
       assert.deepEqual(
         [publishers.status, readyz(publishers)],
         [200, { ready: true, checks: { accepting_publishes: true, store_in_place: true } }],
       )
-      assert.equal((await ask(`${door}/readyz?for=readers`)).status, 400)
-      assert.match((await ask(`${door}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
+      assert.equal((await ask(`${publishUrl}/readyz?for=readers`)).status, 400)
+      assert.match((await ask(`${publishUrl}/metrics`)).text, /^daybook_ready\{check="serving"\} 1$/m)
     })
 
     test('with a failing metric answers /metrics with 500, reports the reason, and goes on', async () => {
       const {
-        node: { door, stderr, publish },
+        node: { publishUrl, stderr, publish },
         fail,
       } = opened
       const threads = options.length === 0 ? ['main'] : ['main', 'front']
       for (const thread of threads) {
         fail(`collector-${thread}`)
-        const scraped = await ask(`${door}/metrics`)
+        const scraped = await ask(`${publishUrl}/metrics`)
         assert.equal(scraped.status, 500, scraped.text)
         assert.match(scraped.text, thread === 'main' ? /main thread/ : /serving thread 2/)
         await said(stderr, `a collector fails in ${thread}`)
       }
-      assert.equal((await ask(`${door}/metrics`)).status, 200)
+      assert.equal((await ask(`${publishUrl}/metrics`)).status, 200)
       assert.equal((await publish([{ ref: 'b', type: 'trade', kind: 'buy', kots: '1' }])).status, 200)
     })
 
     test('names a thread that does not answer within the time limit', async () => {
       const {
-        node: { door },
+        node: { publishUrl },
         fail,
       } = opened
       const [fault, name] =
         options.length === 0 ? ['block-main', 'main thread'] : ['block-front', 'serving thread 2']
       fail(fault)
-      const toldMs = await askUntil(`${door}/readyz`, ({ status }) => status === 503)
+      const toldMs = await askUntil(`${publishUrl}/readyz`, ({ status }) => status === 503)
       assert.ok(toldMs < 2 * READY_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
-      const { ready, checks, unanswered } = readyz(await ask(`${door}/readyz`))
+      const { ready, checks, unanswered } = readyz(await ask(`${publishUrl}/readyz`))
       assert.deepEqual([ready, checks['serving'], unanswered], [false, false, [name]])
-      assert.equal((await ask(`${door}/readyz?for=publish`)).status, 200)
-      const scraped = await ask(`${door}/metrics`)
+      assert.equal((await ask(`${publishUrl}/readyz?for=publish`)).status, 200)
+      const scraped = await ask(`${publishUrl}/metrics`)
       assert.equal(scraped.status, 503)
       assert.match(scraped.text, new RegExp(`${name} did not answer within \\d+ ms`))
-      await askUntil(`${door}/readyz`, ({ status }) => status === 200)
+      await askUntil(`${publishUrl}/readyz`, ({ status }) => status === 200)
     })
 
     const [first = '', ...others] = options.length === 0 ? ['main', 'writer'] : ['front']
@@ -173,7 +173,7 @@ for (const options of OPTIONS) {
     test('reports a stop within a second, on open connections and on the private port', async () => {
       await using failing = await openFailingNode([...options, '--drain', '8', ...KEEPING])
       const { node } = failing
-      const { url, door } = node
+      const { url, publishUrl } = node
       await node.publish([{ ref: 'a', type: 'trade', kind: 'buy', kots: '1' }])
       const paths = ['/', '/api/v1/summary', '/api/v1/events', '/api/v1/stream']
       const agents = paths.map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
@@ -183,19 +183,19 @@ for (const options of OPTIONS) {
       const streams = await Promise.all(Array.from({ length: 6 }, () => openClient(port)))
       for (const stream of streams) await stream.until(() => stream.positions().length > 0)
       const stopped = node.end('SIGTERM')
-      const toldMs = await askUntil(`${door}/readyz`, ({ status }) => status === 503)
+      const toldMs = await askUntil(`${publishUrl}/readyz`, ({ status }) => status === 503)
       assert.ok(toldMs < REPORT_MS_MAX + SLACK_MS, `told after ${toldMs} ms`)
-      const { ready, checks } = readyz(await ask(`${door}/readyz`))
+      const { ready, checks } = readyz(await ask(`${publishUrl}/readyz`))
       assert.deepEqual(
         [ready, checks],
         [false, { store: true, serving: false, accepting_publishes: false, store_in_place: true }],
       )
-      assert.equal((await ask(`${door}/readyz?for=publish`)).status, 503)
+      assert.equal((await ask(`${publishUrl}/readyz?for=publish`)).status, 503)
       const refused = await node.publish([{ ref: 'b', type: 'trade', kind: 'buy', kots: '1' }])
       assert.deepEqual([refused.status, refused.code], [503, 'not-ready'])
       assert.equal(refused.headers.get('connection'), 'close')
-      assert.equal((await ask(`${door}/livez`)).status, 200)
-      const metrics = await ask(`${door}/metrics`)
+      assert.equal((await ask(`${publishUrl}/livez`)).status, 200)
+      const metrics = await ask(`${publishUrl}/metrics`)
       assert.equal(metrics.status, 200, metrics.text)
       assert.match(metrics.text, /^daybook_ready\{check="serving"\} 0$/m)
       for (const [index, agent] of agents.entries()) {
@@ -229,11 +229,11 @@ suite('a service with few open files', () => {
           sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
         )
         for (let times = 0; times < 20; times += 1) {
-          assert.equal((await ask(`${node.door}/readyz`)).status, 200)
+          assert.equal((await ask(`${node.publishUrl}/readyz`)).status, 200)
           const draft = { ref: `r${times}`, type: 'trade', kind: 'buy', kots: '1' }
           assert.equal((await node.publish([draft])).status, 200)
         }
-        assert.match((await ask(`${node.door}/metrics`)).text, /^daybook_http_connections 100$/m)
+        assert.match((await ask(`${node.publishUrl}/metrics`)).text, /^daybook_http_connections 100$/m)
         assert.match(node.stderr(), /the limit of connections is reached/)
         for (const socket of sockets) socket.destroy()
         assert.equal((await node.end('SIGTERM')).code, 0)

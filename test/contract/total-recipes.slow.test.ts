@@ -63,7 +63,7 @@ suite('every recipe for a total prints what /summary says', () => {
       })
     }
     assert.ok(drafts.length >= 2)
-    const answer = await fetch(`${service?.door}/publish`, {
+    const answer = await fetch(`${service?.publishUrl}/publish`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service?.token}`, 'content-type': 'application/json' },
       body: JSON.stringify(drafts),

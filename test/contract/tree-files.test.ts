@@ -243,9 +243,9 @@ suite('the files of the tree', () => {
   })
 })
 
-async function publish({ door, token }: Service, number: number): Promise<void> {
+async function publish({ publishUrl, token }: Service, number: number): Promise<void> {
   const draft = { ref: `price-${number}`, type: 'price', kind: 'usd', details: { price: '0.012345678901' } }
-  const response = await fetch(`${door}/publish`, {
+  const response = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify([draft]),

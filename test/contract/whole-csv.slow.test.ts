@@ -149,7 +149,7 @@ suite('whole CSV files of a service', { skip: skipUnless(process.platform === 'l
     }
     const limit = performance.now() + 10 * SECOND_MS
     for (;;) {
-      const metrics = await (await fetch(`${service.door}/metrics`)).text()
+      const metrics = await (await fetch(`${service.publishUrl}/metrics`)).text()
       if (/^daybook_exports_open 0$/m.test(metrics)) break
       assert.ok(performance.now() < limit, 'all places are free')
     }

@@ -15,8 +15,8 @@ function statusOf(url: string): Promise<number> {
   })
 }
 
-async function publish({ door, token }: Service, ref: string, tx?: string): Promise<number> {
-  const response = await fetch(`${door}/publish`, {
+async function publish({ publishUrl, token }: Service, ref: string, tx?: string): Promise<number> {
+  const response = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1', tx }]),
@@ -70,7 +70,7 @@ suite('several threads on one port', { skip: skipUnless(process.platform === 'li
     // The first test needs the figures of a service that nobody has asked.
     test('share their figures on the private listener', async () => {
       await Promise.all(Array.from({ length: 60 }, () => statusOf(`${service.url}/api/v1/status`)))
-      const metrics = await (await fetch(`${service.door}/metrics`)).text()
+      const metrics = await (await fetch(`${service.publishUrl}/metrics`)).text()
       assert.match(metrics, /^daybook_http_requests_total\{route="\/api\/v1\/status",[^}]*code="200"\} 60$/m)
       assert.match(metrics, /^daybook_log_head_seq 2187$/m)
     })

@@ -43,10 +43,10 @@ function openStage(): Stage {
 }
 
 /** Waits until the node accepts publishes, or does not. */
-async function untilReady({ door }: NodeProcess, wanted: boolean): Promise<void> {
+async function untilReady({ publishUrl }: NodeProcess, wanted: boolean): Promise<void> {
   const deadline = performance.now() + ANSWER_MS
   for (;;) {
-    const { ok } = await fetch(`${door}/readyz?for=publish`)
+    const { ok } = await fetch(`${publishUrl}/readyz?for=publish`)
     if (ok === wanted) return
     assert.ok(performance.now() < deadline, `/readyz?for=publish still answers ${ok}`)
     await sleep(LOOK_MS)

@@ -95,10 +95,12 @@ async function fill(node: NodeProcess): Promise<Readonly<{ events: number; refus
 }
 
 /** Status codes of readiness for readers and for publishers. */
-async function readyOf({ door }: NodeProcess): Promise<Readonly<{ readers: number; publishers: number }>> {
+async function readyOf({
+  publishUrl,
+}: NodeProcess): Promise<Readonly<{ readers: number; publishers: number }>> {
   const [readers, publishers] = await Promise.all([
-    fetch(`${door}/readyz`),
-    fetch(`${door}/readyz?for=publish`),
+    fetch(`${publishUrl}/readyz`),
+    fetch(`${publishUrl}/readyz?for=publish`),
   ])
   const { ready, checks } = (await readers.json()) as { ready: boolean; checks: object }
   await publishers.body?.cancel()
@@ -137,7 +139,7 @@ async function run(scarcity: Scarcity, folder: string): Promise<void> {
     scarcity.makeRoom(node, folder)
     // No publish request is sent here, because a load balancer sends none to a node that is not ready.
     const limit = performance.now() + ROOM_MS_MAX
-    while (!(await fetch(`${node.door}/readyz?for=publish`)).ok) {
+    while (!(await fetch(`${node.publishUrl}/readyz?for=publish`)).ok) {
       assert.ok(performance.now() < limit, 'the node notices that there is room')
       await sleep(LOOK_MS)
     }

@@ -32,7 +32,7 @@ suite('a service that is stopped while it publishes', () => {
             number += 1
             const draft = { ref: `r${number}`, type: 'trade', kind: 'buy', kots: `${number}.000000000` }
             const answer = await node.publish([draft]).catch(() => undefined)
-            // The door is closed.
+            // The publish API is closed.
             if (answer === undefined) return
             // The service is stopping. Nothing was published.
             if (answer.code === 'not-ready') return

@@ -98,11 +98,11 @@ test('a service whose store is replaced says so in its log, its metrics and /rea
   await until('the line is said', () =>
     Promise.resolve(node.stderr().includes(`${store} was replaced or removed`)),
   )
-  const ready = await fetch(`${node.door}/readyz`)
+  const ready = await fetch(`${node.publishUrl}/readyz`)
   const { checks } = (await ready.json()) as { checks: object }
   const expected = { store: true, serving: true, accepting_publishes: false, store_in_place: false }
   assert.deepEqual([ready.status, checks], [200, expected])
-  assert.match(await (await fetch(`${node.door}/metrics`)).text(), /^daybook_store_replaced 1$/m)
+  assert.match(await (await fetch(`${node.publishUrl}/metrics`)).text(), /^daybook_store_replaced 1$/m)
   assert.equal((await node.publish([draft])).code, 'store-unavailable')
   assert.equal((await fetchDescribed(`${node.url}/api/v1/events/1`)).status, 200)
 })

@@ -64,7 +64,7 @@ suite('the examples', () => {
     const script = text
       .replaceAll('npm run -s daybook --', COMMAND)
       .replaceAll('http://127.0.0.1:8080', service?.url ?? '')
-      .replaceAll('http://127.0.0.1:8081', service?.door ?? '')
+      .replaceAll('http://127.0.0.1:8081', service?.publishUrl ?? '')
     const options = { cwd: folder, timeout: BLOCK_MS_MAX, maxBuffer: 64 * 1024 * 1024 }
     const { stdout, stderr } = await run('bash', ['-euc', script], options)
     return stdout + stderr

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type NodeProcess, startNode } from '../stage/node-process.ts'
-import { openPrivateDoor, type PrivateDoor } from './private-door.ts'
+import { openPrivateApi, type PrivateApi } from './private-api.ts'
 
 /** A running service that asks the chain. */
-type Life = Readonly<{ node: NodeProcess; door: PrivateDoor }>
+type Life = Readonly<{ node: NodeProcess; api: PrivateApi }>
 
 /** Starts `daybook serve` in a child process whose gate asks in milliseconds. */
 export async function startLife(
@@ -16,13 +16,13 @@ export async function startLife(
   const finality = ['--finality', `${chain}=${urls.join(',')}`, '--finality-requests', '100000']
   const wrapper = ['env', `NODE_OPTIONS=--import=${pace}`]
   const node = await startNode(data, ['--chain', chain, ...finality], wrapper)
-  return { node, door: openPrivateDoor(node.door, `${data}.token`) }
+  return { node, api: openPrivateApi(node.publishUrl, `${data}.token`) }
 }
 
 /** The platform's turns to send: none while the service is down, and none beyond what the present life may take. */
 export type Turns = Readonly<{
-  take(): Promise<PrivateDoor>
-  open(door: PrivateDoor, mayGoOn: () => boolean): void
+  take(): Promise<PrivateApi>
+  open(api: PrivateApi, mayGoOn: () => boolean): void
   close(): void
   /** Rejects all further turns, so that a platform ends that is not finished. */
   end(): void
@@ -31,16 +31,16 @@ export type Turns = Readonly<{
 const LOOK_MS = 5
 
 export function openTurns(): Turns {
-  let present: () => PrivateDoor | null = () => null
+  let present: () => PrivateApi | null = () => null
   return {
     async take() {
       for (;;) {
-        const door = present()
-        if (door !== null) return door
+        const api = present()
+        if (api !== null) return api
         await sleep(LOOK_MS)
       }
     },
-    open: (door, mayGoOn) => void (present = () => (mayGoOn() ? door : null)),
+    open: (api, mayGoOn) => void (present = () => (mayGoOn() ? api : null)),
     close: () => void (present = () => null),
     end() {
       present = () => {

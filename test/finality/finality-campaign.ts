@@ -12,7 +12,7 @@ import { openOperatorDesk } from './operator-desk.ts'
 import { openPaymentChain, type PaymentFate, takesPlace } from './payment-fates.ts'
 import { runPlatform } from './platform-contests.ts'
 import { openPlatformDesk } from './platform-desk.ts'
-import type { PrivateDoor } from './private-door.ts'
+import type { PrivateApi } from './private-api.ts'
 import { faultsOf, openRandomRpcServers } from './random-rpc-faults.ts'
 import { openTurns, startLife } from './campaign-lives.ts'
 import { assertContestsPaid, assertLogIsTruth, assertNoneEarly, assertPlaces } from './settled-truth.ts'
@@ -85,11 +85,11 @@ export async function openFinalityCampaign({
   let killed = 0
   let life: Awaited<ReturnType<typeof startLife>> | null = null
 
-  async function start(directory = data): Promise<PrivateDoor> {
+  async function start(directory = data): Promise<PrivateApi> {
     servers.starting()
     life = await startLife(directory, kind, servers.urls)
     servers.started()
-    return life.door
+    return life.api
   }
   async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     turns.close()
@@ -102,7 +102,7 @@ export async function openFinalityCampaign({
   async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const last = performance.now() + WAIT_MS_MAX
     while (!(await holds())) {
-      const said = performance.now() > last ? JSON.stringify((await life?.door.held())?.slice(0, 20)) : ''
+      const said = performance.now() > last ? JSON.stringify((await life?.api.held())?.slice(0, 20)) : ''
       assert.ok(
         performance.now() < last,
         `not in time: ${what} ${said}\n${life?.node.stderr().slice(-3_000)}`,
@@ -122,15 +122,15 @@ export async function openFinalityCampaign({
   }
 
   /** Sends payments until each fault has taken effect, over several lives if need be. The operator vouches for one that is late. */
-  async function sendUntilAllFired(first: PrivateDoor): Promise<PrivateDoor> {
-    let door = first
+  async function sendUntilAllFired(first: PrivateApi): Promise<PrivateApi> {
+    let api = first
     const deposit = (name: string, fate?: PaymentFate) => {
       const { tx } = payments.send(random, fate)
       return { ref: `${name}-${payments.fates.size}`, type: 'treasury', kind: 'deposit', kots: '1', tx }
     }
     const late = deposit('late', 'late')
     await desk.send([late])
-    await operator.vouch(door, late)
+    await operator.vouch(api, late)
     const isMissing = (): boolean => faultsOf(kind).some((fault) => (servers.fired()[fault] ?? 0) === 0)
     for (let round = 1; isMissing(); round += 1) {
       assert.ok(round <= ROUNDS_MAX, `each fault takes effect: ${JSON.stringify(servers.fired())}`)
@@ -139,13 +139,13 @@ export async function openFinalityCampaign({
         await desk.send(Array.from({ length: 3 }, () => deposit('more')))
         await sleep(50)
       }
-      if (!isMissing()) return door
+      if (!isMissing()) return api
       await end('SIGKILL')
       kept.assertStored(storedIn(data))
-      door = await start()
-      turns.open(door, () => true)
+      api = await start()
+      turns.open(api, () => true)
     }
-    return door
+    return api
   }
 
   const events = async (): Promise<readonly EventWire[]> =>
@@ -160,14 +160,14 @@ export async function openFinalityCampaign({
       running.catch(() => undefined)
       let limit = 0
       while (killed < kills) {
-        const door = await start()
-        await kept.assertListed(door)
+        const api = await start()
+        await kept.assertListed(api)
         counts.restarts += 1
         limit += txs / kills
         const present = limit
-        turns.open(door, () => payments.fates.size < present)
+        turns.open(api, () => payments.fates.size < present)
         stopping = new AbortController()
-        const operating = operator.run(door, stopping.signal)
+        const operating = operator.run(api, stopping.signal)
         const pause = sleep(random.between(LIFE_MS_MIN, LIFE_MS_MAX))
         await Promise.race([pause, running.then(() => pause)])
         if (counts.heldInCopy === 0 && killed >= kills / 2) await backUp()
@@ -179,20 +179,20 @@ export async function openFinalityCampaign({
     },
 
     async settle(): Promise<void> {
-      let door = await start()
-      await kept.assertListed(door)
-      turns.open(door, () => true)
+      let api = await start()
+      await kept.assertListed(api)
+      turns.open(api, () => true)
       stopping = new AbortController()
-      const operating = operator.run(door, stopping.signal)
+      const operating = operator.run(api, stopping.signal)
       await running
       assert.ok(isSent)
       stopping.abort()
       await operating
-      door = await sendUntilAllFired(door)
+      api = await sendUntilAllFired(api)
       servers.calm()
       await until('nothing is held', async () => {
-        await operator.decide(door, true)
-        return (await door.held()).length === 0
+        await operator.decide(api, true)
+        return (await api.held()).length === 0
       })
       const from = Date.now()
       const lost = Array.from({ length: LAST_LOST }, (_, index) => {
@@ -203,15 +203,15 @@ export async function openFinalityCampaign({
       const to = Date.now()
       await end('SIGKILL')
       kept.assertStored(storedIn(data))
-      door = await start()
-      await kept.assertListed(door)
-      const pending = (): Promise<number> => door.metric('daybook_finality_pending')
+      api = await start()
+      await kept.assertListed(api)
+      const pending = (): Promise<number> => api.metric('daybook_finality_pending')
       await until('the metric of what waits', async () => (await pending()) === LAST_LOST)
       const asked = Date.now()
-      const age = (await door.metric('daybook_finality_oldest_pending_seconds')) * 1_000
+      const age = (await api.metric('daybook_finality_oldest_pending_seconds')) * 1_000
       assert.ok(age >= asked - to && age <= Date.now() - from, `the oldest waits for ${age} ms`)
-      await operator.decide(door, true)
-      assert.deepEqual(await door.held(), [])
+      await operator.decide(api, true)
+      assert.deepEqual(await api.held(), [])
     },
 
     async compare(): Promise<void> {
@@ -258,11 +258,11 @@ export async function openFinalityCampaign({
       copyFileSync(copy, join(restored, 'daybook.db'))
       copyFileSync(`${data}.key`, `${restored}.key`)
       const copied = readStoredDrafts(copy)
-      const door = await start(restored)
-      await kept.assertListed(door, copied)
+      const api = await start(restored)
+      await kept.assertListed(api, copied)
       await until('the chain has settled the held drafts of the copy', async () => {
-        await operator.decide(door, true)
-        return (await door.held()).every(({ waitsFor }) => waitsFor !== 'chain')
+        await operator.decide(api, true)
+        return (await api.held()).every(({ waitsFor }) => waitsFor !== 'chain')
       })
       assertNoneEarly(await events(), truth)
       await end('SIGTERM')

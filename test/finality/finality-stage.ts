@@ -63,7 +63,7 @@ export type FinalityStage = AsyncDisposable &
     rpcs: readonly RpcServer[]
     data: string
     /** Base URL of the private listener, whose token is `LOCAL_TOKEN`. */
-    door(): string
+    publishUrl(): string
     /** Moves the clock of the chain, and that of the writer. */
     advance(ms: number): void
     publish(...drafts: readonly object[]): Promise<StageAnswer>
@@ -178,7 +178,7 @@ export async function openFinalityStage(settings: StageSettings = {}): Promise<F
   }
   return {
     chain,
-    door: () => `http://127.0.0.1:${running().publishPort}`,
+    publishUrl: () => `http://127.0.0.1:${running().publishPort}`,
     rpcs: servers,
     data,
     advance(ms) {

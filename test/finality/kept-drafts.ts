@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { PlatformDesk } from './platform-desk.ts'
-import type { PrivateDoor } from './private-door.ts'
+import type { PrivateApi } from './private-api.ts'
 import { assertInOrder, placeOf, type StoredDrafts } from './stored-drafts.ts'
 
 /** Compares the store of a service that has ended with what was known before. */
 type KeptDrafts = Readonly<{
   /** Asserts that a service that has just started lists what was stored, in the same order. */
-  assertListed(door: PrivateDoor, before?: StoredDrafts): Promise<void>
+  assertListed(api: PrivateApi, before?: StoredDrafts): Promise<void>
   /** Asserts that a store has everything that was acknowledged, and each unanswered request whole or not at all. */
   assertStored(next: StoredDrafts): void
   /** `kept`: unanswered requests that were stored. */
@@ -28,8 +28,8 @@ export function openKeptDrafts(desk: PlatformDesk): KeptDrafts {
 
   return {
     counts,
-    async assertListed(door, before = stored) {
-      const rows = await door.held()
+    async assertListed(api, before = stored) {
+      const rows = await api.held()
       const ids = rows.map(({ id }) => id)
       const inOrder = ids.toSorted((a, b) => a - b)
       assert.deepEqual(ids, inOrder, 'held drafts are listed in order of acceptance')

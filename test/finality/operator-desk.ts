@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../sim/random.ts'
 import type { PaymentChain } from './payment-fates.ts'
-import type { HeldRow, PrivateDoor } from './private-door.ts'
+import type { HeldRow, PrivateApi } from './private-api.ts'
 
 /** The operator: gives lost payments up, vouches for late ones, and drops a second payout that the books refuse. */
 type OperatorDesk = Readonly<{
   /** Decides about held drafts. Everything lost is given up when `all`, some of it otherwise. */
-  decide(door: PrivateDoor, all: boolean): Promise<void>
+  decide(api: PrivateApi, all: boolean): Promise<void>
   /** Vouches for one payment. */
-  vouch(door: PrivateDoor, payment: Readonly<{ ref: string; tx: string }>): Promise<void>
+  vouch(api: PrivateApi, payment: Readonly<{ ref: string; tx: string }>): Promise<void>
   /** Decides from time to time until the signal. */
-  run(door: PrivateDoor, signal: AbortSignal): Promise<void>
+  run(api: PrivateApi, signal: AbortSignal): Promise<void>
   /** Transactions for which the operator vouched, or tried to. */
   vouched: ReadonlySet<string>
   /** Refs that the operator dropped, or tried to. */
@@ -36,16 +36,16 @@ export function openOperatorDesk(
     return fate === 'never' || fate === 'gone'
   }
 
-  async function say(door: PrivateDoor, decision: string, refs: readonly string[]): Promise<number> {
+  async function say(api: PrivateApi, decision: string, refs: readonly string[]): Promise<number> {
     if (refs.length === 0) return 0
-    const { status, body } = await door.post(`/held/${decision}`, { refs, reason: REASON })
+    const { status, body } = await api.post(`/held/${decision}`, { refs, reason: REASON })
     if (status !== 200) throw new Error(`${decision} answers ${status} ${body.code} ${body.detail}`)
     return refs.length
   }
 
-  async function decide(door: PrivateDoor, all: boolean): Promise<void> {
+  async function decide(api: PrivateApi, all: boolean): Promise<void> {
     const isOld = (row: HeldRow): boolean => Date.now() - row.acceptedAtMs > PATIENCE_MS
-    const rows = await door.held()
+    const rows = await api.held()
     const held = new Set(rows.map(({ ref }) => ref))
     // One payout of a pair is given up when the other is published.
     const isSecond = ({ ref, waitsFor }: HeldRow): boolean => {
@@ -62,24 +62,24 @@ export function openOperatorDesk(
     for (const { ref } of drops) dropped.add(ref)
     for (const { tx } of vouches) vouched.add(tx ?? '')
     const refsOf = (some: readonly HeldRow[]): readonly string[] => some.map(({ ref }) => ref)
-    counts.drops += await say(door, 'drop', refsOf(drops))
-    counts.vouches += await say(door, 'vouch', refsOf(vouches))
+    counts.drops += await say(api, 'drop', refsOf(drops))
+    counts.vouches += await say(api, 'vouch', refsOf(vouches))
     // A release never overrides the chain, so it may name any draft.
-    if (random.chance(0.3)) counts.releases += await say(door, 'release', refsOf(rows.slice(0, 20)))
+    if (random.chance(0.3)) counts.releases += await say(api, 'release', refsOf(rows.slice(0, 20)))
   }
 
   return {
     decide,
-    async vouch(door, { ref, tx }) {
+    async vouch(api, { ref, tx }) {
       vouched.add(tx)
-      counts.vouches += await say(door, 'vouch', [ref])
+      counts.vouches += await say(api, 'vouch', [ref])
     },
-    async run(door, signal) {
+    async run(api, signal) {
       while (!signal.aborted) {
         await sleep(random.between(40, 200))
         // A kill of the service ends the question. Its effect is seen in the next list.
         if (!signal.aborted)
-          await decide(door, false).catch((error: unknown) => {
+          await decide(api, false).catch((error: unknown) => {
             if (!signal.aborted && String(error).includes('answers')) throw error
           })
       }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../sim/random.ts'
 import type { ModelDraft } from '../story/log-model.ts'
-import type { PrivateDoor } from './private-door.ts'
+import type { PrivateApi } from './private-api.ts'
 
-/** Last answer of the door about a draft. */
+/** Last answer of the publish API about a draft. */
 type Known = Readonly<{ status: string; seq: number | undefined }>
 
 /** Sends the platform's requests until their outcome is known, over kills and restarts of the service. */
@@ -24,8 +24,8 @@ export type PlatformDesk = Readonly<{
 
 const RETRY_MS = 15
 
-/** `turn` waits until a request may be sent, and returns the door. */
-export function openPlatformDesk(random: Random, turn: () => Promise<PrivateDoor>): PlatformDesk {
+/** `turn` waits until a request may be sent, and returns the publish API. */
+export function openPlatformDesk(random: Random, turn: () => Promise<PrivateApi>): PlatformDesk {
   const accepted = new Map<string, ModelDraft>()
   const known = new Map<string, Known>()
   const unknown = new Set<readonly ModelDraft[]>()
@@ -47,11 +47,11 @@ export function openPlatformDesk(random: Random, turn: () => Promise<PrivateDoor
 
   /** One attempt: the seqs, `unknown` without an answer, or the refusal. */
   async function attempt(drafts: readonly ModelDraft[]) {
-    const door = await turn()
+    const api = await turn()
     const cut = random.chance(0.03) ? AbortSignal.timeout(random.between(1, 8)) : undefined
     counts.requests += 1
     unknown.add(drafts)
-    const answer = await door.post('/publish', drafts, cut).catch(() => null)
+    const answer = await api.post('/publish', drafts, cut).catch(() => null)
     if (answer === null) {
       counts.cut += 1
       return 'unknown'

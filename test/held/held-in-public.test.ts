@@ -32,7 +32,7 @@ suite('a service that asks the blockchain', () => {
   after(async () => service[Symbol.asyncDispose]())
 
   async function publish(...drafts: readonly object[]): Promise<readonly string[]> {
-    const response = await fetch(`${service.door}/publish`, {
+    const response = await fetch(`${service.publishUrl}/publish`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
       body: JSON.stringify(drafts),
@@ -42,7 +42,7 @@ suite('a service that asks the blockchain', () => {
   }
 
   const held = (...words: readonly string[]): Promise<RunResult> =>
-    run(['held', ...words, '--to', service.door, '--token-file', token])
+    run(['held', ...words, '--to', service.publishUrl, '--token-file', token])
 
   async function finality(): Promise<Status['finality']> {
     return ((await (await fetchDescribed(`${service.url}/api/v1/status`)).json()) as Status).finality
@@ -72,15 +72,15 @@ suite('a service that asks the blockchain', () => {
       assert.deepEqual([waiting, oldestAt, vouched], [0, null, 1])
       assert.match(await wordsOf(`${service.url}/about`), /1 event was published on the operator’s word/)
     }
-    const metrics = await (await fetch(`${service.door}/metrics`)).text()
+    const metrics = await (await fetch(`${service.publishUrl}/metrics`)).text()
     assert.match(metrics, /^daybook_finality_vouched_total 1$/m)
     assert.match(metrics, /^daybook_finality_held 0$/m)
   })
 
   test('says of a correction’s replacement that it is held until the chain calls it final', async () => {
-    const door = ['--url', service.url, '--to', service.door, '--token-file', token]
+    const publishUrl = ['--url', service.url, '--to', service.publishUrl, '--token-file', token]
     const restated = `{"kots":"4","tx":"${TXS[1]}"}`
-    const { code, stdout } = await run(['correct', '1', '--restate', restated, ...door])
+    const { code, stdout } = await run(['correct', '1', '--restate', restated, ...publishUrl])
     assert.equal(code, 0)
     assert.equal(
       stdout,
@@ -96,7 +96,7 @@ suite('a service that asks the blockchain', () => {
       const text = await (await fetch(`${service.url}${path}`)).text()
       assert.doesNotMatch(text, /restatement-of-1|BZ7LARQc|seen in the explorer/, path)
     }
-    const metrics = await (await fetch(`${service.door}/metrics`)).text()
+    const metrics = await (await fetch(`${service.publishUrl}/metrics`)).text()
     assert.doesNotMatch(metrics, /restatement-of-1|BZ7LARQc|seen in the explorer/)
   })
 

@@ -114,14 +114,14 @@ suite(
 
     test('serves, publishes and stops as a user whom it does not know', async () => {
       const volume = await image.makeVolume('served')
-      const [port, door] = await freePorts(2)
-      const environment = [`DAYBOOK_PORT=${port}`, `DAYBOOK_PUBLISH_PORT=${door}`]
+      const [port, publishUrl] = await freePorts(2)
+      const environment = [`DAYBOOK_PORT=${port}`, `DAYBOOK_PUBLISH_PORT=${publishUrl}`]
       const words = ['serve', '--origin', 'data.example.org/book', '--drain', '1']
       const running = image.run(volume, words, { environment })
-      await untilReady(`http://127.0.0.1:${door}/readyz`, running.ended)
+      await untilReady(`http://127.0.0.1:${publishUrl}/readyz`, running.ended)
 
       const token = readFileSync(join(volume, 'log', 'publish-token'), 'utf8').trim()
-      const published = await fetch(`http://127.0.0.1:${door}/publish`, {
+      const published = await fetch(`http://127.0.0.1:${publishUrl}/publish`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify([{ ref: 'first', type: 'treasury', kind: 'deposit', kots: '1' }]),

@@ -84,7 +84,7 @@ const good = (ref: string): object => ({
   tx: `${MARK}${ref}`,
 })
 
-/** Drafts that the door refuses, each with the mark somewhere. */
+/** Drafts that the publish API refuses, each with the mark somewhere. */
 function hostileDrafts(): readonly unknown[] {
   const random = randomOf(`log lines ${SEED}`)
   const pick = <Value>(values: readonly Value[]): Value => values[random.below(values.length)] as Value
@@ -133,7 +133,7 @@ async function post(
   headers: Record<string, string> = {},
 ): Promise<Response> {
   const { token } = node
-  const response = await fetch(`${node.door}${path}`, {
+  const response = await fetch(`${node.publishUrl}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
     body,

@@ -99,7 +99,7 @@ suite('the service of a mirror', () => {
   })
   const follows = (): Promise<Status> => untilStatus(mirror, (status) => status.mirror?.state === 'following')
 
-  test('has a private listener without a door', async () => {
+  test('has a private listener without a publish API', async () => {
     for (const [path, status] of [
       ['/livez', 200],
       ['/readyz', 200],

@@ -135,7 +135,7 @@ suite('in front of a service', () => {
             assert.equal(lines.length, 100)
             for (const line of lines) assert.match(line, /^200 (?:MISS|HIT|EXPIRED|STALE|UPDATING)$/)
             crowds++
-            const metrics = await (await fetch(`${service.door}/metrics`)).text()
+            const metrics = await (await fetch(`${service.publishUrl}/metrics`)).text()
             const counts = metrics.matchAll(
               /^daybook_http_requests_total\{[^}]*route="\/contests"[^}]*\} (\d+)/gm,
             )

@@ -39,7 +39,7 @@ suite('an outbox before a chain', { skip: skipUnless(hasPostgres, 'postgresql') 
       '--from',
       server.url(),
       '--to',
-      stage.door(),
+      stage.publishUrl(),
       '--token-file',
       tokenFile,
       '--once',

@@ -64,7 +64,7 @@ export async function openOutboxStage(): Promise<OutboxStage> {
     '--from',
     server.url().replace('tester@', 'daybook@'),
     '--to',
-    service.door,
+    service.publishUrl,
     ...token,
   ]
   return {

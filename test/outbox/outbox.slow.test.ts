@@ -271,7 +271,16 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
 
   test('says which connection fails, and repeats neither the address nor the password', async () => {
     const drain = (from: string, ...more: readonly string[]): ReturnType<typeof run> =>
-      run(['publish', '--from', from, '--to', stage.service.door, '--token-file', stage.tokenFile, ...more])
+      run([
+        'publish',
+        '--from',
+        from,
+        '--to',
+        stage.service.publishUrl,
+        '--token-file',
+        stage.tokenFile,
+        ...more,
+      ])
     const nobody = await drain(
       `postgres://nobody:pass%20word@/postgres?host=${encodeURIComponent(stage.server.host)}`,
     )

@@ -58,7 +58,7 @@ export async function startImportedNode({
   const service = await startLocalNode(data, newLog, [TEST_KEY], clock, { settings })
   return {
     url: `http://127.0.0.1:${service.port}`,
-    door: `http://127.0.0.1:${service.publishPort}`,
+    publishUrl: `http://127.0.0.1:${service.publishPort}`,
     token: LOCAL_TOKEN,
     data,
     async [Symbol.asyncDispose]() {

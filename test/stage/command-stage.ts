@@ -110,8 +110,8 @@ export function start(words: readonly string[], cwd?: string): Child {
 }
 
 /** Publishes a deposit and returns its seq. */
-export async function publishDeposit({ door, token }: Service, ref: string): Promise<number> {
-  const response = await fetch(`${door}/publish`, {
+export async function publishDeposit({ publishUrl, token }: Service, ref: string): Promise<number> {
+  const response = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1' }]),

@@ -8,16 +8,16 @@ import { startDaybook, type Ended } from './started-daybook.ts'
 const ANSWER_MS_MAX = 30_000
 const TOKEN = 'a-token-of-the-process-that-is-long-enough-0123456789'
 
-/** Receipt of a draft, from the door's answer. One that is held, failed or dropped has no seq. */
-type DoorReceipt = Readonly<{
+/** Receipt of a draft, from the publish API's answer. One that is held, failed or dropped has no seq. */
+type PublishReceipt = Readonly<{
   ref: string
   status: 'published' | 'duplicate' | 'held' | 'failed' | 'dropped'
   seq: number
 }>
-type DoorAnswer = Readonly<{
+type PublishAnswer = Readonly<{
   status: number
   headers: Headers
-  drafts: readonly DoorReceipt[]
+  drafts: readonly PublishReceipt[]
   /** Code of the problem; empty when the drafts were accepted. */
   code: string
 }>
@@ -27,13 +27,13 @@ export type NodeProcess = Readonly<{
   /** Public base URL. */
   url: string
   /** Base URL of the private listener. */
-  door: string
+  publishUrl: string
   /** Publish token of the private listener. */
   token: string
   child: ChildProcess
   /** Standard error so far. */
   stderr(): string
-  publish(drafts: readonly object[], signal?: AbortSignal): Promise<DoorAnswer>
+  publish(drafts: readonly object[], signal?: AbortSignal): Promise<PublishAnswer>
   /** Sends a signal and waits for the end. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Ended>
 }>
@@ -52,26 +52,30 @@ export async function startNode(
   const fixed = ['--publish-token-file', tokenFile, '--rate-limit', 'off', '--drain', '0']
   // The last of two equal options counts, so `options` override the fixed ones.
   const daybook = startDaybook([...words, ...fixed, ...options], { before: wrapper })
-  const { url, door } = await daybook.addresses()
+  const { url, publishUrl } = await daybook.addresses()
   return {
     url,
-    door,
+    publishUrl,
     token: TOKEN,
     child: daybook.child,
     stderr: daybook.stderr,
-    publish: (drafts, signal) => publish(door, drafts, signal),
+    publish: (drafts, signal) => publish(publishUrl, drafts, signal),
     end: daybook.end,
   }
 }
 
-async function publish(door: string, drafts: readonly object[], signal?: AbortSignal): Promise<DoorAnswer> {
-  const response = await fetch(`${door}/publish`, {
+async function publish(
+  publishUrl: string,
+  drafts: readonly object[],
+  signal?: AbortSignal,
+): Promise<PublishAnswer> {
+  const response = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify(drafts),
     signal: signal ?? AbortSignal.timeout(ANSWER_MS_MAX),
   })
-  const body = (await response.json()) as { drafts?: DoorReceipt[]; code?: string }
+  const body = (await response.json()) as { drafts?: PublishReceipt[]; code?: string }
   return {
     status: response.status,
     headers: response.headers,

@@ -68,13 +68,13 @@ export type PublishStage = AsyncDisposable &
     committed: readonly Committed[]
     outcomes: readonly PublishOutcome[]
     irregular: readonly BooksRefusal[]
-    /** Errors in the door itself. */
+    /** Errors in the publish API itself. */
     failures: readonly unknown[]
     /** Delays of answers to wrong tokens, in milliseconds. The stage does not wait for them. */
     pauses: readonly number[]
     /** Connections that were ended to make room for others. */
     crowded: Readonly<{ count: number }>
-    /** Closes the log and the door and opens them again. */
+    /** Closes the log and the publish API and opens them again. */
     restart(): Promise<void>
   }>
 
@@ -83,9 +83,9 @@ export async function openPublishStage(
   asksChain = false,
   lastWords: LastWords = () => null,
 ): Promise<PublishStage> {
-  const directory = mkdtempSync(join(tmpdir(), 'daybook-door-'))
+  const directory = mkdtempSync(join(tmpdir(), 'daybook-address-'))
   const path = storePath(directory)
-  createStore(path, { origin: 'daybook.test/door', chain: 'opaque', simulated: false })
+  createStore(path, { origin: 'daybook.test/publish', chain: 'opaque', simulated: false })
   const seen = {
     committed: [] as Committed[],
     outcomes: [] as PublishOutcome[],
@@ -116,7 +116,7 @@ export async function openPublishStage(
       onFull: () => assert.fail('the disk is full'),
       onBroken: (error) => assert.fail(error),
     })
-    const door = createPublishApi({
+    const api = createPublishApi({
       steps: null,
       log: readIdentity(db).id,
       queue,
@@ -134,17 +134,17 @@ export async function openPublishStage(
       requestPrefix: 'd',
       onFailure: (error) => seen.failures.push(error),
     })
-    door.listen(0, '127.0.0.1')
-    await once(door, 'listening')
-    const address = door.address()
+    api.listen(0, '127.0.0.1')
+    await once(api, 'listening')
+    const address = api.address()
     assert.ok(typeof address === 'object' && address !== null)
     return {
       port: address.port,
       queue,
       async close() {
-        door.close()
-        door.closeAllConnections()
-        await once(door, 'close')
+        api.close()
+        api.closeAllConnections()
+        await once(api, 'close')
         db.close()
       },
     }

@@ -9,7 +9,7 @@ export type Service = Readonly<{
   /** Public base URL, without a trailing slash. */
   url: string
   /** Base URL of the private listener. */
-  door: string
+  publishUrl: string
   token: string
   data: string
 }> &
@@ -58,12 +58,12 @@ export async function startService({
     const log = ['--data', data, '--chain', chain, '--development']
     const words = ['serve', ...log, '--port', '0', '--publish-port', '0']
     const own = startDaybook([...words, '--publish-token-file', tokenFile, ...options])
-    const { url, door } = await own.addresses()
+    const { url, publishUrl } = await own.addresses()
     const close = async (): Promise<void> => {
       await own.end('SIGTERM')
       await clean()
     }
-    return { url, door, token, data, [Symbol.asyncDispose]: close }
+    return { url, publishUrl, token, data, [Symbol.asyncDispose]: close }
   } catch (error) {
     await clean()
     throw error

@@ -27,7 +27,7 @@ export type StartedDaybook = Readonly<{
   /** Waits until the pattern is in the output. Kills a process that is late, and throws with its output if it ends before. */
   says(pattern: RegExp, limitMs?: number): Promise<RegExpExecArray>
   /** Waits until a service serves. Returns the base URLs of its public and its private listener. */
-  addresses(): Promise<Readonly<{ url: string; door: string }>>
+  addresses(): Promise<Readonly<{ url: string; publishUrl: string }>>
   /** Waits for the end and for the whole output. Kills a process that is late. */
   ended(): Promise<Ended>
   /** Sends a signal, and SIGKILL to a process that is late, and waits for the end. A paused process goes on first. */
@@ -100,8 +100,8 @@ export function startDaybook(
     stderr: () => stderr,
     says,
     async addresses() {
-      const [[, url = ''], [, door = '']] = await Promise.all([says(PUBLIC), says(PUBLISHING)])
-      return { url, door }
+      const [[, url = ''], [, publishUrl = '']] = await Promise.all([says(PUBLIC), says(PUBLISHING)])
+      return { url, publishUrl }
     },
     ended: () => ended(RUN_MS_MAX),
     async end(signal) {

@@ -44,7 +44,7 @@ function goldenDrafts(): readonly Draft[] {
     .map((line): Draft => JSON.parse(line))
 }
 
-/** A draft in the form of the door, without its moment. */
+/** A draft in the form of the publish API, without its moment. */
 function asRequest({ at, ...draft }: Draft): Request {
   return { at: Date.parse(String(at)), drafts: [draft] }
 }

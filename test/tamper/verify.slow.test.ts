@@ -50,7 +50,7 @@ async function proxyOf(
 
 async function publish(to: Service, ref: string, kots = '1'): Promise<void> {
   const draft = { ref, type: 'treasury', kind: 'deposit', kots }
-  const answer = await fetch(`${to.door}/publish`, {
+  const answer = await fetch(`${to.publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${to.token}`, 'content-type': 'application/json' },
     body: JSON.stringify([draft]),

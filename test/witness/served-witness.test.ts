@@ -73,13 +73,13 @@ suite('daybook witness', () => {
   })
 
   test('tells on its private listener that it is ready, and counts each outcome', async () => {
-    const door = `http://127.0.0.1:${served.opsPort}`
-    assert.deepEqual(await (await fetch(`${door}/readyz`)).json(), {
+    const publishUrl = `http://127.0.0.1:${served.opsPort}`
+    assert.deepEqual(await (await fetch(`${publishUrl}/readyz`)).json(), {
       ready: true,
       checks: { state: true, serving: true },
     })
-    assert.equal((await fetch(`${door}/livez`)).status, 200)
-    const metrics = await (await fetch(`${door}/metrics`)).text()
+    assert.equal((await fetch(`${publishUrl}/livez`)).status, 200)
+    const metrics = await (await fetch(`${publishUrl}/metrics`)).text()
     assert.match(metrics, /^daybook_cosigner_requests_total\{outcome="conflict"\} [1-9]/m)
     assert.match(metrics, /^daybook_cosigner_contradictions [1-9]/m)
     assert.equal((await ask('/metrics')).status, 404)

@@ -160,7 +160,7 @@ Example, first with both keys and later with the new one alone:
   daybook cluster keys --token-file token "$OLD" "$NEW"`,
     )
     .action(async (vkeys: readonly string[], { to, tokenFile }: KeysOptions) => {
-      // The door of a node that does not lead is passed over. A step that is asked for again changes nothing.
+      // The publish API of a node that does not lead is passed over. A step that is asked for again changes nothing.
       const answer = await askOperator(openPublishAccess(to, tokenFile, context), KEYS_PATH, { vkeys })
       const { vkeys: signing, head } = answer
       const shown = Array.isArray(signing) ? signing.map((vkey) => `${printable(String(vkey))}\n`) : []

@@ -25,7 +25,7 @@ type PresentDraft = Readonly<{
 
 /** The drafts of a branch that lost a fork. */
 export type LostDrafts = Readonly<{
-  /** Drafts that the log lacks, as JSON that the door takes, in the order of their acceptance. */
+  /** Drafts that the log lacks, as JSON that the publish API takes, in the order of their acceptance. */
   lost: readonly string[]
   present: readonly PresentDraft[]
   /** Number of drafts that failed there, or that the operator dropped. */

@@ -51,10 +51,10 @@ export function openWriterLines(lines: LogLines, monotonicMs: () => number): Wri
   return {
     committed: publications.committed,
     held: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
-    answered: (report) => sayDoorAnswer(lines, report),
+    answered: (report) => sayPublishAnswer(lines, report),
     failure({ reason, report }) {
       const { request = 'none', traceparent, caller } = report ?? {}
-      lines.say('door-failed', { reason, request, traceparent, caller })
+      lines.say('publish-api-failed', { reason, request, traceparent, caller })
     },
     room: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
     clock(fault) {
@@ -65,7 +65,7 @@ export function openWriterLines(lines: LogLines, monotonicMs: () => number): Wri
   }
 }
 
-function sayDoorAnswer(lines: LogLines, answer: PublishApiReport): void {
+function sayPublishAnswer(lines: LogLines, answer: PublishApiReport): void {
   const { request, status, field, traceparent, caller } = answer
   const code = answer.code ?? 'none'
   const common = { request, status, code, traceparent, caller }

@@ -183,7 +183,7 @@ export async function serve(
   const { port, publishPort } = service
   lines.say('ready', {
     url: `http://${hostInUrl(settings.host)}:${port}`,
-    door: `http://${hostInUrl(settings.publishHost)}:${publishPort}`,
+    privateUrl: `http://${hostInUrl(settings.publishHost)}:${publishPort}`,
     head: service.reader.head().seq,
     ms: Math.round(context.monotonicMs() - beganMs),
   })

@@ -120,12 +120,12 @@ function rowOf({
     amount: kots,
     acceptedAt,
     waits,
-    reason: reason ?? wordsOf(lastWords),
+    reason: reason ?? messagesOf(lastWords),
   }
 }
 
 /** Last words of the servers of the chain, in one text; null when they were not asked. */
-function wordsOf(lastWords: unknown): string | null {
+function messagesOf(lastWords: unknown): string | null {
   if (!Array.isArray(lastWords)) return null
   return lastWords
     .filter(isJsonObject)

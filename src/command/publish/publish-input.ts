@@ -13,7 +13,7 @@ import { openNotifier } from './notifier.ts'
 import type { PublishAccess } from './publish-client.ts'
 
 /**
- * Publishes the lines of an input that may never end, as they arrive and in order. `name` is the input's name in messages. Waits without end for a door that is away: the
+ * Publishes the lines of an input that may never end, as they arrive and in order. `name` is the input's name in messages. Waits without end for a publish API that is away: the
  * program that writes into a pipe could not go on after its end. Exit code 1 when a draft is refused, and when one is never
  * published because it failed or was dropped.
  */

@@ -99,7 +99,7 @@ suite('an address at which nothing answers', () => {
 })
 
 suite('the address of the publish API', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-door-'))
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-address-'))
   const at = (name: string): string => join(folder, name)
   before(() => {
     writeFileSync(at('token'), 't'.repeat(40))

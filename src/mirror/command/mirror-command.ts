@@ -40,7 +40,7 @@ export async function runMirror(
   lines.say('mirroring', {
     of: settings.mirrorOf,
     url: `http://${hostInUrl(settings.host)}:${port}`,
-    door: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
+    privateUrl: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
     head: service.head(),
     ms: Math.round(context.monotonicMs() - beganMs),
   })

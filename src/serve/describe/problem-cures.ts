@@ -153,8 +153,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   },
   'another-log': {
     meaning:
-      'The header `Daybook-Log` of the request names another log than that of this door. Nothing is published.',
-    cure: 'Compare the addresses: the door and the public service must be of one installation. To publish into this log on purpose, send the id in `Daybook-Log` of this answer, or no such header.',
+      'The header `Daybook-Log` of the request names another log than that of this publish API. Nothing is published.',
+    cure: 'Compare the addresses: the publish API and the public service must be of one installation. To publish into this log on purpose, send the id in `Daybook-Log` of this answer, or no such header.',
   },
   'too-large': {
     meaning: 'The request has more drafts or bytes than one request may have.',

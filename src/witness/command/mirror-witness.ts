@@ -98,7 +98,7 @@ export function witnessOf(
           lines.say('witnessing', {
             of: name,
             url: `http://${hostInUrl(host)}:${listener.port}`,
-            door: `http://${hostInUrl(operations.host)}:${operations.port}`,
+            privateUrl: `http://${hostInUrl(operations.host)}:${operations.port}`,
             logs: 1,
             ms: Math.round(context.monotonicMs() - beganMs),
           })

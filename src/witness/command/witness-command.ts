@@ -55,7 +55,7 @@ export async function runWitness(
   lines.say('witnessing', {
     of: settings.name,
     url: `http://${hostInUrl(settings.host)}:${witness.port}`,
-    door: `http://${hostInUrl(settings.opsHost)}:${witness.opsPort}`,
+    privateUrl: `http://${hostInUrl(settings.opsHost)}:${witness.opsPort}`,
     logs: settings.logs.length,
     ms: Math.round(context.monotonicMs() - beganMs),
   })

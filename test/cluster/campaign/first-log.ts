@@ -59,7 +59,7 @@ export async function moveFirstLog({
   const before: SentRequest[] = []
   const publish = async (draft: SentDraft): Promise<void> => {
     const firstSentMs = performance.now()
-    const answer = await fetch(`${node.node.door}/publish`, {
+    const answer = await fetch(`${node.node.publishUrl}/publish`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify([draft]),

@@ -15,10 +15,10 @@ export type Writer = Readonly<{ faulty: FaultyNode; links: readonly FaultRelay[]
 
 /** Whether a node takes drafts. */
 async function leads({ faulty }: Writer): Promise<boolean> {
-  const { door } = faulty.node
+  const { publishUrl } = faulty.node
   try {
     const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-    const answer = await fetch(`${door}/readyz?for=publish`, { signal })
+    const answer = await fetch(`${publishUrl}/readyz?for=publish`, { signal })
     await answer.bytes()
     return answer.ok
   } catch {

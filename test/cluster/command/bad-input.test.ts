@@ -103,7 +103,7 @@ suite('bad input of a command that uses the table of a log', () => {
       )
   })
 
-  test('is refused by keys: no key, no token, a door that is none', async () => {
+  test('is refused by keys: no key, no token, a publish API that is none', async () => {
     const keys = ['cluster', 'keys']
     await refused(keys, /missing required argument|required option/)
     await refused([...keys, 'secret-key'], /--token-file/)

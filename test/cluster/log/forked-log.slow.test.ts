@@ -69,7 +69,7 @@ suite('a log whose table has lost its tail', { skip: skipUnless(hasPostgres, 'Po
     const stopped = await stage.start('a', table)
     await until('the evidence is kept', async () => stopped.said().includes('"fact":"fork-kept"'))
     assert.match(stopped.said(), /"place":[34],.*"fault":"fork"/)
-    assert.equal(await isReady(stopped.door), false)
+    assert.equal(await isReady(stopped.publishUrl), false)
     await untilHead(stopped, 2)
     assert.equal(await publishAt(other, 'later'), 5)
     const contradicted = await verify(other, ofA)

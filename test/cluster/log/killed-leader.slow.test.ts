@@ -61,7 +61,7 @@ suite('a leader of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreSQ
     const again = await start('a')
     await until('it follows', async () => (await readLines(again.url, 0)).length === 3)
     assert.deepEqual(await readLines(again.url, 0), await readLines(b.url, 0))
-    assert.equal(await isReady(again.door), false)
+    assert.equal(await isReady(again.publishUrl), false)
 
     const ended = await b.end('SIGTERM')
     assert.deepEqual(ended, { code: 0, signal: null })

@@ -50,7 +50,7 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
     asked: readonly (StageNode | undefined)[],
     vkeys: readonly (string | undefined)[],
   ): Promise<RunResult> => {
-    const to = asked.flatMap((node) => node?.door ?? [])
+    const to = asked.flatMap((node) => node?.publishUrl ?? [])
     const words = ['--to', to.join(','), '--token-file', stage.pathOf('token')]
     return stage.cluster('keys', ...words, ...vkeys.map(String))
   }
@@ -106,9 +106,9 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
         .includes(`the log is signed with ${NEW}: give the file of that key with --signing-key-file`),
     )
     assert.equal((await fetch(`${lacking.url}/api/v1/events/1`)).status, 200, 'it serves what it has')
-    assert.equal(await isReady(lacking.door), false)
+    assert.equal(await isReady(lacking.publishUrl), false)
     await until('the metric is reported', async () => {
-      return /^daybook_log_stopped 1$/m.test(await (await fetch(`${lacking.door}/metrics`)).text())
+      return /^daybook_log_stopped 1$/m.test(await (await fetch(`${lacking.publishUrl}/metrics`)).text())
     })
     const refused = await postDrafts(lacking.service, [someDeposit('late')])
     const { code, detail } = (await refused.json()) as { code: string; detail: string }

@@ -79,7 +79,7 @@ type Lost = Readonly<{
 const draftsOf = ({ lost }: LostDrafts): readonly Lost[] => lost.map((line) => JSON.parse(line) as Lost)
 
 suite('the drafts of a branch that lost a fork', () => {
-  test('are drafts for the door: held ones too, and corrections once their events have a seq', async () => {
+  test('are drafts for the publish API: held ones too, and corrections once their events have a seq', async () => {
     using nodes = openBookNodes({ nodes: 2, asksChain: true, balances: 'refuse', now: () => msOf(0) })
     await submit(nodes, 0, tradeDraft('shared'), tradeDraft('held before', { tx: TX }))
     nodes.follow(1)

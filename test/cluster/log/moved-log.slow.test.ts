@@ -116,7 +116,7 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     assert.match(left.stdout, /^the log is off the table at seq 2: serve it without --log-store/)
     const late = await stage.start('staying', table)
     await stopped(late, /the log was taken off its table with daybook cluster move --back/)
-    assert.equal(await isReady(late.door), false)
+    assert.equal(await isReady(late.publishUrl), false)
     assert.equal((await postDrafts(late.service, [someDeposit('late')])).status, 503)
     await late[Symbol.asyncDispose]()
     const key = ['--signing-key-file', stage.pathOf('leaving.key')]

@@ -55,7 +55,7 @@ suite('an older store of a log on a table', { skip: skipUnless(hasPostgres, 'Pos
     const refused = await postDrafts(node.service, [someDeposit('other')])
     assert.equal(refused.status, 503)
     assert.equal(((await refused.json()) as { code: string }).code, 'not-leading')
-    assert.equal(await isReady(node.door), false)
+    assert.equal(await isReady(node.publishUrl), false)
     await new Promise((done) => setTimeout(done, 1_000))
     assert.doesNotMatch(node.said(), /log-leads/)
     await table.put(rows)
@@ -76,7 +76,7 @@ suite('an older store of a log on a table', { skip: skipUnless(hasPostgres, 'Pos
       broken,
       /the table has another log than this node has served|not the one whose checkpoint was published/,
     )
-    // An audit that is first ends the writer, and its door with it.
+    // An audit that is first ends the writer, and its publish API with it.
     const late = await postDrafts(node.service, [someDeposit('late')]).then(
       ({ status }) => status,
       () => null,

@@ -45,7 +45,7 @@ export type StageTable = Readonly<{
 
 /** A node in this process, and its log lines so far. */
 export type StageNode = AsyncDisposable &
-  Readonly<{ service: Service; url: string; door: string; said(): string }>
+  Readonly<{ service: Service; url: string; publishUrl: string; said(): string }>
 
 type NodeOptions = Readonly<{
   keys?: readonly SigningKey[]
@@ -167,13 +167,13 @@ export async function jsonAt<Answer>(url: string, path: string): Promise<Answer>
 }
 
 /** Waits until a node takes drafts. */
-export async function untilLeads({ door }: Pick<StageNode, 'door'>): Promise<void> {
-  await until('the node leads', () => isReady(door))
+export async function untilLeads({ publishUrl }: Pick<StageNode, 'publishUrl'>): Promise<void> {
+  await until('the node leads', () => isReady(publishUrl))
 }
 
 /** Whether a node takes drafts, by its private listener. */
-export async function isReady(door: string): Promise<boolean> {
-  return (await fetch(`${door}/readyz?for=publish`)).status === 200
+export async function isReady(publishUrl: string): Promise<boolean> {
+  return (await fetch(`${publishUrl}/readyz?for=publish`)).status === 200
 }
 
 /** Bytes of answers of a node, in base64. */
@@ -213,7 +213,7 @@ async function startNode(
   return {
     service,
     url: `http://127.0.0.1:${service.port}`,
-    door: `http://127.0.0.1:${service.publishPort}`,
+    publishUrl: `http://127.0.0.1:${service.publishPort}`,
     said: () => said,
     async [Symbol.asyncDispose]() {
       if (isOpen) await service[Symbol.asyncDispose]()

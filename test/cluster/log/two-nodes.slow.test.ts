@@ -39,7 +39,7 @@ const authorized = { authorization: `Bearer ${LOCAL_TOKEN}`, 'content-type': 'ap
 
 async function ask(node: StageNode, path: string, body: object | null): Promise<readonly [number, string]> {
   const post = body === null ? {} : { method: 'POST', body: JSON.stringify(body) }
-  const answer = await fetch(`${node.door}${path}`, { ...post, headers: authorized })
+  const answer = await fetch(`${node.publishUrl}${path}`, { ...post, headers: authorized })
   return [answer.status, await answer.text()]
 }
 
@@ -48,8 +48,8 @@ const held = async (node: StageNode): Promise<string> =>
   (await ask(node, '/held', null))[1].replaceAll(/,"lastWords":(?:null|\[[^\]]*\])/g, '')
 
 /** Value of a metric without labels. */
-async function metric({ door }: StageNode, name: string): Promise<number> {
-  const text = await (await fetch(`${door}/metrics`)).text()
+async function metric({ publishUrl }: StageNode, name: string): Promise<number> {
+  const text = await (await fetch(`${publishUrl}/metrics`)).text()
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 }
 
@@ -114,8 +114,11 @@ suite('two nodes of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreS
       assert.equal(status, 503, `${path}: ${text}`)
       assert.equal((JSON.parse(text) as { code: string }).code, 'not-leading', path)
     }
-    assert.deepEqual(await Promise.all([isReady(leader.door), isReady(follower.door)]), [true, false])
-    assert.equal((await fetch(`${follower.door}/readyz`)).status, 200)
+    assert.deepEqual(await Promise.all([isReady(leader.publishUrl), isReady(follower.publishUrl)]), [
+      true,
+      false,
+    ])
+    assert.equal((await fetch(`${follower.publishUrl}/readyz`)).status, 200)
     await until('both say what they are', async () => {
       const [one, other] = await Promise.all(
         [leader, follower].map(({ url }) => jsonAt<Status>(url, 'status')),
@@ -141,10 +144,10 @@ suite('two nodes of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreS
     assert.doesNotMatch(follower.said(), /log-leads/)
   })
 
-  test('take drafts by `publish --to` with both doors, whichever leads', async () => {
+  test('take drafts by `publish --to` with both publish APIs, whichever leads', async () => {
     const drafts = stage.pathOf('drafts.jsonl')
     writeFileSync(drafts, `${JSON.stringify(someDeposit('by command'))}\n`)
-    const to = ['--to', `${follower.door},${leader.door}`, '--token-file', stage.pathOf('token')]
+    const to = ['--to', `${follower.publishUrl},${leader.publishUrl}`, '--token-file', stage.pathOf('token')]
     const { code, stderr, stdout } = await run(['publish', drafts, ...to])
     assert.equal(code, 0, stderr)
     assert.match(stdout + stderr, /by command|1/)

@@ -20,7 +20,7 @@ type Answer =
   | Readonly<{ is: 'elsewhere' }>
   | Readonly<{ is: 'unknown' }>
 
-type DoorBody = Readonly<{
+type PublishBody = Readonly<{
   drafts?: readonly Readonly<{ seq: number; status: string }>[]
   code?: string
   detail?: string
@@ -79,7 +79,7 @@ export function openClusterPublishers({
   pay,
   paceMs,
 }: Settings): ClusterPublishers {
-  const writers = nodes.filter(({ door }) => door !== null)
+  const writers = nodes.filter(({ publishUrl }) => publishUrl !== null)
   const requests: Sent[] = []
   const counts: Record<CountName, number> = {
     acks: 0,
@@ -105,13 +105,13 @@ export function openClusterPublishers({
 
   const ask = async (node: ClusterNode, drafts: readonly SentDraft[]): Promise<Answer> => {
     try {
-      const response = await fetch(`${node.door}/publish`, {
+      const response = await fetch(`${node.publishUrl}/publish`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(drafts),
         signal: AbortSignal.any([given.signal, AbortSignal.timeout(ATTEMPT_MS_MAX)]),
       })
-      const body = (await response.json()) as DoorBody
+      const body = (await response.json()) as PublishBody
       const { status } = response
       const { drafts: receipts = [] } = body
       if (status === 200) {

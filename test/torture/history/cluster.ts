@@ -11,7 +11,7 @@ export type ClusterNode = Readonly<{
   /** Public base URL of the process itself. Null while it is down. */
   url(): string | null
   /** Base URL of the publish API, through a relay. Null for a mirror. */
-  door: string | null
+  publishUrl: string | null
   /** Last lines of standard error. */
   said(): string
 }>

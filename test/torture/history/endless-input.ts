@@ -38,7 +38,7 @@ export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): E
   const random = randomOf(`${seed} endless input`)
   const tokenFile = join(folder, 'input-token')
   writeFileSync(tokenFile, cluster.token)
-  const doors = cluster.nodes.flatMap(({ door }) => door ?? [])
+  const publishUrls = cluster.nodes.flatMap(({ publishUrl }) => publishUrl ?? [])
   const drafts: SentDraft[] = []
   const stop = new AbortController()
   const stderr = new PassThrough()
@@ -49,7 +49,7 @@ export function openEndlessInput({ cluster, folder, seed, paceMs }: Settings): E
   const ended = publishInput(
     input,
     'standard input',
-    openPublishAccess(doors.join(','), tokenFile, context),
+    openPublishAccess(publishUrls.join(','), tokenFile, context),
     context,
   )
   // Awaited at the end, unless the campaign fails before.

@@ -6,15 +6,15 @@ import { relayFaults } from './relay-faults.ts'
 
 const SAID_CHARACTERS_MAX = 20_000
 const PUBLIC = /listening on (http:\/\/127\.0\.0\.1:\d+)/
-const DOOR = /publish API on http:\/\/127\.0\.0\.1:(\d+)/
+const PUBLISH_API = /publish API on http:\/\/127\.0\.0\.1:(\d+)/
 
 type Running = Readonly<{
   daybook: StartedDaybook
   url: string
-  doorPort: number | null
+  publishPort: number | null
 }>
 
-/** A node in a process that can be killed, paused and started again, with a relay before its door. */
+/** A node in a process that can be killed, paused and started again, with a relay before its publish API. */
 export type FaultyNode = AsyncDisposable &
   Readonly<{
     node: ClusterNode
@@ -57,8 +57,8 @@ export async function startFaultyNode({
       onStderr: (text) => (said = (said + text).slice(-SAID_CHARACTERS_MAX)),
     })
     const [, url = ''] = await daybook.says(PUBLIC)
-    const doorPort = DOOR.exec(daybook.stderr())?.[1]
-    running = { daybook, url, doorPort: doorPort === undefined ? null : Number(doorPort) }
+    const publishPort = PUBLISH_API.exec(daybook.stderr())?.[1]
+    running = { daybook, url, publishPort: publishPort === undefined ? null : Number(publishPort) }
   }
 
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
@@ -68,13 +68,13 @@ export async function startFaultyNode({
   }
 
   await start()
-  const relay = kind === 'writer' ? await openFaultRelay(() => running?.doorPort ?? null) : null
+  const relay = kind === 'writer' ? await openFaultRelay(() => running?.publishPort ?? null) : null
   const node: ClusterNode = {
     name,
     kind,
     data,
     url: () => running?.url ?? null,
-    door: relay === null ? null : `http://127.0.0.1:${relay.port}`,
+    publishUrl: relay === null ? null : `http://127.0.0.1:${relay.port}`,
     said: () => said,
   }
   const kill = async (): Promise<FiredFault | null> => {
@@ -92,7 +92,7 @@ export async function startFaultyNode({
     faults: [
       { name: `kill ${name}`, place: name, fire: kill },
       { name: `pause ${name}`, place: name, fire: pause },
-      ...(relay === null ? [] : relayFaults(`door of ${name}`, [relay])),
+      ...(relay === null ? [] : relayFaults(`publish API of ${name}`, [relay])),
       ...relayFaults(`link of ${name}`, links),
     ],
     start,

@@ -114,8 +114,8 @@ suite('a subscriber that hops', { concurrency: true }, () => {
 
 type Receipt = Readonly<{ ref: string; status: string; seq?: number }>
 
-/** Violations that two publishers record of a door that gives these receipts. */
-async function violationsOfDoor(
+/** Violations that two publishers record of a publish API that gives these receipts. */
+async function violationsOfApi(
   receiptsOf: (refs: readonly string[]) => readonly Receipt[] | number,
 ): Promise<string> {
   await using node = await openFalseNode((request, response) => {
@@ -131,7 +131,14 @@ async function violationsOfDoor(
     })
   })
   const { url } = node
-  const one = { name: 'false', kind: 'writer', data: '', url: () => url, door: url, said: () => '' } as const
+  const one = {
+    name: 'false',
+    kind: 'writer',
+    data: '',
+    url: () => url,
+    publishUrl: url,
+    said: () => '',
+  } as const
   const settings = { seed: 'a', publishers: 2, nodes: [one], token: '', pay: null, paceMs: 1 }
   const publishers = openClusterPublishers(settings)
   await until(() => publishers.requests.length > 30, WAIT_MS_MAX)
@@ -140,9 +147,9 @@ async function violationsOfDoor(
 }
 
 suite('a publisher', () => {
-  test('records acknowledgements of a door that stores nothing', async () => {
+  test('records acknowledgements of a publish API that stores nothing', async () => {
     let seq = 0
-    const found = await violationsOfDoor((refs) =>
+    const found = await violationsOfApi((refs) =>
       refs.map((ref) => ({ ref, status: 'published', seq: (seq += 1) })),
     )
     assert.match(found, /was acknowledged by false at 1 and is lost/)
@@ -150,18 +157,18 @@ suite('a publisher', () => {
 
   test('records a contradiction that is accepted', async () => {
     let seq = 0
-    const found = await violationsOfDoor((refs) =>
+    const found = await violationsOfApi((refs) =>
       refs.map((ref) => ({ ref, status: 'published', seq: (seq += 1) })),
     )
     assert.match(found, /was accepted by false/)
   })
 
   test('records drafts that are held and never published', async () => {
-    const found = await violationsOfDoor((refs) => refs.map((ref) => ({ ref, status: 'held' })))
+    const found = await violationsOfApi((refs) => refs.map((ref) => ({ ref, status: 'held' })))
     assert.match(found, /was held by false and is not in the log/)
   })
 
   test('records a refusal of a right draft', async () => {
-    assert.match(await violationsOfDoor(() => 409), /was refused by false with 409 wrong-state/)
+    assert.match(await violationsOfApi(() => 409), /was refused by false with 409 wrong-state/)
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
 import { openCampaign } from '../campaign.ts'
-import { type DoorFaults, openEvasionDoors } from './evasion-doors.ts'
+import { type FrontFaults, openEvasionFronts } from './evasion-fronts.ts'
 import { openEvasionRun } from './evasion-run.ts'
 
 const CAMPAIGN = openCampaign('allowance-evasion')
@@ -14,8 +14,8 @@ test(
   'no caller gets more than its allowance, whatever it tries, and none pays for another',
   TIMEOUT,
   async (t) => {
-    await using doors = await openEvasionDoors()
-    using run = openEvasionRun(doors, CAMPAIGN.random)
+    await using fronts = await openEvasionFronts()
+    using run = openEvasionRun(fronts, CAMPAIGN.random)
     const { counts } = run
     let told = 0
     for (let steps = 1; counts.requests < CAMPAIGN.size; steps += 1) {
@@ -45,7 +45,7 @@ test(
 )
 
 suite('this campaign finds', () => {
-  const faults: readonly (readonly [what: string, faults: DoorFaults])[] = [
+  const faults: readonly (readonly [what: string, faults: FrontFaults])[] = [
     ['threads that count apart', { isShared: false }],
     [
       'a service that believes every address of its callers',
@@ -54,8 +54,8 @@ suite('this campaign finds', () => {
   ]
   for (const [what, fault] of faults)
     test(what, async () => {
-      await using doors = await openEvasionDoors(fault)
-      using run = openEvasionRun(doors, randomOf(`teeth: ${what}`))
+      await using fronts = await openEvasionFronts(fault)
+      using run = openEvasionRun(fronts, randomOf(`teeth: ${what}`))
       const steps = async (): Promise<void> => {
         for (let step = 0; step < 40; step += 1) await run.step()
       }

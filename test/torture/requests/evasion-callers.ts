@@ -9,7 +9,7 @@ export type EvadingCaller = Readonly<{
   name: string
   /** Whether it asks only for what its allowance has left. */
   isPolite: boolean
-  /** Address that a connection for it comes from. `::1` can only reach the door of both versions. */
+  /** Address that a connection for it comes from. `::1` can only reach the publish API of both versions. */
   peer(random: Random): string
   /** Header lines that tell its address, among lies. Node's parser must take them. */
   lines(random: Random): readonly string[]

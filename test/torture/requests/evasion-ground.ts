@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Random } from '../../../sim/random.ts'
 import { until } from '../../stage/stream-client.ts'
 import type { EvadingCaller } from './evasion-callers.ts'
-import type { EvasionDoors } from './evasion-doors.ts'
+import type { EvasionFronts } from './evasion-fronts.ts'
 import { type LastingAnswer, type Link, type LinkEnds, type LinkRequest, openLink } from './evasion-link.ts'
 import { assertGranted, type GrantedModel, isUsedUp, openGrantedModel } from './evasion-model.ts'
 import { bytesOf, type EvasionKind } from './evasion-requests.ts'
@@ -34,14 +34,14 @@ const KEPT_REQUESTS_MAX = 400
 export type EvasionAsk = Readonly<{ caller: EvadingCaller; kind: EvasionKind }>
 type Answered = EvasionAsk & Readonly<{ answer: Pick<RawAnswer, 'status' | 'headers'> }>
 
-/** Connections to the doors, the model of what is granted, and the counts of a run. */
+/** Connections to the publish APIs, the model of what is granted, and the counts of a run. */
 type EvasionGround = Disposable &
   Readonly<{
     model: GrantedModel
     counts: EvasionCounts
     /** Open streams by caller. */
     streams: Map<string, LastingAnswer[]>
-    /** Ends of a new connection from an address, at one of the doors. */
+    /** Ends of a new connection from an address, at one of the publish APIs. */
     endsOf(peer: string): LinkEnds
     requestOf(asked: EvasionAsk): LinkRequest
     newLink(ends: LinkEnds): Link
@@ -51,10 +51,10 @@ type EvasionGround = Disposable &
     burst(asked: readonly EvasionAsk[]): Promise<void>
   }>
 
-/** Opens connections to the doors, at a moment of their clock. */
-export function openEvasionGround(doors: EvasionDoors, random: Random, startMs: number): EvasionGround {
+/** Opens connections to the publish APIs, at a moment of their clock. */
+export function openEvasionGround(fronts: EvasionFronts, random: Random, startMs: number): EvasionGround {
   const model = openGrantedModel(startMs)
-  doors.setClock(startMs)
+  fronts.setClock(startMs)
   const kept = new Map<string, { link: Link; requests: number }>()
   const streams = new Map<string, LastingAnswer[]>()
   const links = new Set<Link>()
@@ -75,8 +75,8 @@ export function openEvasionGround(doors: EvasionDoors, random: Random, startMs: 
   }
 
   const endsOf = (peer: string): LinkEnds => {
-    if (peer.includes(':')) return { port: doors.ports.both, host: '::1', localAddress: peer }
-    const port = random.chance(0.5) ? doors.ports.both : doors.ports.ipv4
+    if (peer.includes(':')) return { port: fronts.ports.both, host: '::1', localAddress: peer }
+    const port = random.chance(0.5) ? fronts.ports.both : fronts.ports.ipv4
     return { port, host: '127.0.0.1', localAddress: peer }
   }
   const requestOf = ({ caller, kind }: EvasionAsk): LinkRequest => ({
@@ -94,7 +94,7 @@ export function openEvasionGround(doors: EvasionDoors, random: Random, startMs: 
   async function settled(): Promise<void> {
     for (const link of links) if (link.isClosed()) links.delete(link)
     const all = [...links, ...[...streams.values()].flat()]
-    await until(async () => (await doors.connections()) === all.filter((one) => !one.isClosed()).length)
+    await until(async () => (await fronts.connections()) === all.filter((one) => !one.isClosed()).length)
   }
 
   /** A connection of these ends that is kept between bursts. It may carry requests of several callers of a proxy. */

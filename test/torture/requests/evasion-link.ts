@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { answersOf, type RawAnswer, readAnswers } from './raw-answers.ts'
 
-/** One end of a connection: a door, and the address that the connection comes from. */
+/** One end of a connection: a publish API, and the address that the connection comes from. */
 export type LinkEnds = Readonly<{ port: number; host: string; localAddress: string }>
 
 /** A request of a link, and its method. */

@@ -4,7 +4,7 @@ import { CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../../../src/serve/a
 import { EXPORTS_PER_CALLER } from '../../../src/serve/allowance/export-places.ts'
 import { until } from '../../stage/stream-client.ts'
 import { EVADING_CALLERS, type EvadingCaller } from './evasion-callers.ts'
-import type { EvasionDoors } from './evasion-doors.ts'
+import type { EvasionFronts } from './evasion-fronts.ts'
 import { type EvasionAsk, type EvasionCounts, openEvasionGround } from './evasion-ground.ts'
 import { type LastingAnswer, openLasting } from './evasion-link.ts'
 import { assertGranted, isUsedUp } from './evasion-model.ts'
@@ -18,9 +18,9 @@ const CROWD_PEER = '127.1.0.99'
 /** A run of callers that try everything for more than their allowance, against a model of what is granted. */
 type EvasionRun = Disposable & Readonly<{ counts: EvasionCounts; step(): Promise<void> }>
 
-export function openEvasionRun(doors: EvasionDoors, random: Random): EvasionRun {
+export function openEvasionRun(fronts: EvasionFronts, random: Random): EvasionRun {
   // Not at 0, because a clock that has just started is no special case.
-  const ground = openEvasionGround(doors, random, random.between(1, 10 * WINDOW_MS))
+  const ground = openEvasionGround(fronts, random, random.between(1, 10 * WINDOW_MS))
   const { model, counts, streams, endsOf, requestOf, newLink, settled, burst } = ground
 
   /** Draws requests of a caller; of a polite one no more than it has left. */
@@ -62,10 +62,10 @@ export function openEvasionRun(doors: EvasionDoors, random: Random): EvasionRun 
       [65_537, 1],
     ])
     model.move(ms)
-    doors.setClock(model.now())
+    fronts.setClock(model.now())
   }
 
-  /** Opens more streams than a caller may have, over both doors at the same moment, and closes some. */
+  /** Opens more streams than a caller may have, over both publish APIs at the same moment, and closes some. */
   async function openStreams(caller: EvadingCaller): Promise<void> {
     const mine = streams.get(caller.name) ?? []
     const kinds = Array.from({ length: random.between(4, 14) }, () => drawStream(random))
@@ -95,7 +95,7 @@ export function openEvasionRun(doors: EvasionDoors, random: Random): EvasionRun 
     streams.set(caller.name, now)
     // A reader that has left gives its place back, and no other one.
     const all = [...streams.values()].flat().length
-    await until(() => doors.open().streams === all)
+    await until(() => fronts.open().streams === all)
   }
 
   /** Asks for more whole files than a caller may receive, and reads none of them. */
@@ -118,7 +118,7 @@ export function openEvasionRun(doors: EvasionDoors, random: Random): EvasionRun 
     counts.exports += opened.length
     counts.exportsRefused += answers.filter((one) => isFull(one, left)).length
     for (const one of answers) one[Symbol.dispose]()
-    await until(() => doors.open().exports === 0)
+    await until(() => fronts.open().exports === 0)
   }
 
   /** Sends requests and leaves before the answers. Each counts once or not at all, as the next answer says. */
@@ -163,10 +163,10 @@ export function openEvasionRun(doors: EvasionDoors, random: Random): EvasionRun 
       lines: () => [],
     }
     await settled()
-    const before = doors.open().counted
+    const before = fronts.open().counted
     const crowded = Array.from({ length: CONNECTIONS_PER_CALLER + over }, () => newLink(endsOf(CROWD_PEER)))
     await Promise.all(crowded.map(({ connected }) => connected))
-    await until(() => doors.open().counted === before + CONNECTIONS_PER_CALLER)
+    await until(() => fronts.open().counted === before + CONNECTIONS_PER_CALLER)
     const answers = (
       await Promise.all(crowded.map((link) => link.ask([requestOf({ caller, kind: PROBE })])))
     ).flat()

@@ -4,21 +4,21 @@ import { test } from 'node:test'
 import { type ProblemCode, PROBLEMS } from '../../../src/protocol/problem.ts'
 import { openPublishStage, trade } from '../../stage/publish-stage.ts'
 import { openCampaign } from '../campaign.ts'
-import { type DoorRequest, openDoorRequests } from './door-requests-generator.ts'
+import { type PublishRequest, openPublishRequests } from './publish-requests-generator.ts'
 import { MARK } from './hostile-values.ts'
 
 const CAMPAIGN = openCampaign('generated-drafts')
 const ANSWER_MS_MAX = 60_000
-/** Milliseconds of the door's clock between two requests, so that wrong tokens are forgotten in time. */
+/** Milliseconds of the publish API's clock between two requests, so that wrong tokens are forgotten in time. */
 const APART_MS = 100
-/** Statuses of the door, and of its parser. */
+/** Statuses of the publish API, and of its parser. */
 const STATUSES = new Set([200, 400, 401, 404, 405, 409, 413, 415, 417, 422, 429])
 const ADDRESS_STATUS = 422
 
-type DoorAnswer = Readonly<{ status: number; head: string; body: string }>
+type PublishAnswer = Readonly<{ status: number; head: string; body: string }>
 
-/** Sends a request over a connection of its own, and reads until the door closes it. A cut one is left at its end. */
-function ask(port: number, { head, body, isCut }: DoorRequest): Promise<DoorAnswer | undefined> {
+/** Sends a request over a connection of its own, and reads until the publish API closes it. A cut one is left at its end. */
+function ask(port: number, { head, body, isCut }: PublishRequest): Promise<PublishAnswer | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     const chunks: Buffer[] = []
@@ -55,7 +55,7 @@ type Refusal = Readonly<{
 }>
 
 /** Asserts that a refusal is a whole problem, and repeats nothing of its request. */
-function assertProblem({ method, secrets }: DoorRequest, { status, head, body }: DoorAnswer): void {
+function assertProblem({ method, secrets }: PublishRequest, { status, head, body }: PublishAnswer): void {
   const lower = `${head}${body}`.toLowerCase()
   for (const secret of [MARK.toLowerCase(), ...secrets])
     assert.ok(!lower.includes(secret), 'repeats what was sent')
@@ -81,13 +81,13 @@ test(
   { timeout: 120_000 + CAMPAIGN.size * 50 },
   async (t) => {
     await using stage = await openPublishStage()
-    const next = openDoorRequests(CAMPAIGN.random)
+    const next = openPublishRequests(CAMPAIGN.random)
     const published: SentDraft[] = []
     const counts: Record<string, number> = { requests: 0, cut: 0, unanswered: 0, repeated: 0 }
     const add = (name: string, by = 1): void => void (counts[name] = (counts[name] ?? 0) + by)
 
     /** Asserts that an accepted request is in the log as a whole, from the next seq on. */
-    function take({ plain }: DoorRequest, { drafts }: Receipts): void {
+    function take({ plain }: PublishRequest, { drafts }: Receipts): void {
       const fresh = drafts.filter(({ status }) => status === 'published')
       assert.ok(drafts.every(({ status }) => status === 'published' || status === 'duplicate'))
       for (const [index, { seq }] of fresh.entries()) assert.equal(seq, published.length + index + 1)
@@ -126,7 +126,7 @@ test(
         throw new Error(what, { cause })
       }
     }
-    assert.equal((await stage.publish([trade('the last one')])).status, 200, 'the door still works')
+    assert.equal((await stage.publish([trade('the last one')])).status, 200, 'the publish API still works')
     const lines = stage.lines().map((line) => JSON.parse(line) as SentDraft)
     for (const [index, sent] of published.entries()) {
       const { type, kind, contestId } = lines[index] ?? assert.fail()
@@ -148,7 +148,7 @@ test(
   },
 )
 
-/** The drafts of a body that the door has accepted: an array, or lines. */
+/** The drafts of a body that the publish API has accepted: an array, or lines. */
 function draftsIn(text: string): readonly SentDraft[] {
   const isArray = text.trimStart().startsWith('[')
   const parts = isArray ? [text] : text.split('\n').filter((line) => line.trim() !== '')

@@ -195,7 +195,7 @@ function stableHeaders(headers: Headers): readonly (readonly [string, string])[]
 }
 
 /** Publishes drafts that stay held, so that /status and the pages have some. */
-async function holdDrafts({ door, token }: Service): Promise<void> {
+async function holdDrafts({ publishUrl, token }: Service): Promise<void> {
   const random = randomOf('held drafts')
   const drafts = Array.from({ length: 5 }, (_, index) => ({
     ref: `held-${index}`,
@@ -204,7 +204,7 @@ async function holdDrafts({ door, token }: Service): Promise<void> {
     kots: '1',
     tx: txOf(random),
   }))
-  const answer = await fetch(`${door}/publish`, {
+  const answer = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(drafts),

@@ -120,9 +120,12 @@ test('a clock that reordered events or changed a closed month would be found', (
 })
 
 /** Waits until the metric shows this fault, or none. */
-async function untilFault({ door }: NodeProcess, fault: 'stepped' | 'behind-head' | null): Promise<void> {
+async function untilFault(
+  { publishUrl }: NodeProcess,
+  fault: 'stepped' | 'behind-head' | null,
+): Promise<void> {
   await until(async () => {
-    const text = await (await fetch(`${door}/metrics`)).text()
+    const text = await (await fetch(`${publishUrl}/metrics`)).text()
     const shown = /^daybook_clock_fault\{fault="([a-z-]+)"\} 1$/m.exec(text)?.[1] ?? null
     return shown === fault
   }, ANSWER_MS)

@@ -30,10 +30,14 @@ export type Driven = Readonly<{
 
 const PUBLISH_MS_MAX = 60_000
 
-/** Publishes from inside the process. Returns null when the door gives no whole answer. */
-function post(door: string, { token }: Driven, body: string): Promise<readonly [number, string] | null> {
+/** Publishes from inside the process. Returns null when the publish API gives no whole answer. */
+function post(
+  publishUrl: string,
+  { token }: Driven,
+  body: string,
+): Promise<readonly [number, string] | null> {
   return new Promise((resolve) => {
-    const asked = request(`${door}/publish`, {
+    const asked = request(`${publishUrl}/publish`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       timeout: PUBLISH_MS_MAX,
@@ -49,11 +53,15 @@ function post(door: string, { token }: Driven, body: string): Promise<readonly [
   })
 }
 
-async function drive(door: string, driven: Driven, tell: (outcome: DrivenOutcome) => void): Promise<void> {
+async function drive(
+  publishUrl: string,
+  driven: Driven,
+  tell: (outcome: DrivenOutcome) => void,
+): Promise<void> {
   const { data, backups } = driven
   for (const drafts of driven.requests) {
     const refs = drafts.map((draft) => String(Reflect.get(draft, 'ref')))
-    const [status, text] = (await post(door, driven, JSON.stringify(drafts))) ?? [0, '{}']
+    const [status, text] = (await post(publishUrl, driven, JSON.stringify(drafts))) ?? [0, '{}']
     const body = JSON.parse(text) as { drafts?: { seq: number }[]; code?: string }
     const seqs = (body.drafts ?? []).map(({ seq }) => seq)
     tell({ step: 'publish', status, code: body.code ?? '', refs, seqs })
@@ -84,10 +92,10 @@ if (isMainThread) {
   let said = ''
   const listen = (chunk: unknown, ...rest: unknown[]): boolean => {
     said += String(chunk)
-    const door = /publish API on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1]
-    if (door !== undefined) {
+    const publishUrl = /publish API on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1]
+    if (publishUrl !== undefined) {
       Reflect.set(process.stderr, 'write', write)
-      void drive(door, driven, (outcome) => appendFileSync(outcomes, `${JSON.stringify(outcome)}\n`))
+      void drive(publishUrl, driven, (outcome) => appendFileSync(outcomes, `${JSON.stringify(outcome)}\n`))
     }
     return Reflect.apply(write, process.stderr, [chunk, ...rest]) as boolean
   }

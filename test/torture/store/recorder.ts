@@ -184,13 +184,13 @@ async function serve(
     if (what === 'closed') break
   }
   clearTimeout(late)
-  const [url, door] = [addressOf('listening'), addressOf('publish API')]
-  assert.ok(url !== undefined && door !== undefined, `the service did not start:\n${said}`)
+  const [url, publishUrl] = [addressOf('listening'), addressOf('publish API')]
+  assert.ok(url !== undefined && publishUrl !== undefined, `the service did not start:\n${said}`)
   const { log: id } = (await (await fetch(`${url}/api/v1/status`)).json()) as { log: string }
   told({ is: 'serving', id, log: log() })
   const token = readFileSync(join(data, 'publish-token'), 'utf8').trim()
   const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${door}${path}`, {
+    const response = await fetch(`${publishUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),

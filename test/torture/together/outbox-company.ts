@@ -61,9 +61,9 @@ export async function openOutboxCompany({ seed, token }: Settings): Promise<Comp
     ],
     verifyWords: [],
     begin(nodes: readonly ClusterNode[]) {
-      const doors = nodes.flatMap(({ door }) => door ?? []).toReversed()
+      const publishUrls = nodes.flatMap(({ publishUrl }) => publishUrl ?? []).toReversed()
       const from = server.url().replace('tester@', 'daybook@')
-      const words = ['publish', '--from', from, '--to', doors.join(','), '--token-file', tokenFile]
+      const words = ['publish', '--from', from, '--to', publishUrls.join(','), '--token-file', tokenFile]
       drainer = startDrainer(words)
       writers = startWriters(server, WRITERS, `${seed} outbox`, PACE_MS)
       writers.resume()

@@ -37,14 +37,18 @@ export async function importHistory(data: string, to: Ms, clockFile: string): Pr
   return lines.slice(IMPORTED_EVENTS)
 }
 
-/** Publishes drafts of a history at a door. Their moment is the present one. */
-export async function publishHistory(door: string, token: string, lines: readonly string[]): Promise<void> {
+/** Publishes drafts of a history at a publish API. Their moment is the present one. */
+export async function publishHistory(
+  publishUrl: string,
+  token: string,
+  lines: readonly string[],
+): Promise<void> {
   const drafts = lines.map((line) => {
     const { at: _imported, ...draft } = JSON.parse(line) as Record<string, unknown>
     return draft
   })
   for (let from = 0; from < drafts.length; from += REQUEST_DRAFTS) {
-    const answer = await fetch(`${door}/publish`, {
+    const answer = await fetch(`${publishUrl}/publish`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(drafts.slice(from, from + REQUEST_DRAFTS)),

@@ -21,13 +21,13 @@ type SoakPlatform = Readonly<{
 type Settings = Readonly<{
   seed: string
   /** Base URL of the publish API, which stays the same across restarts. */
-  door: string
+  publishUrl: string
   /** The present token. */
   token(): string
   eventsPerSecond: number
 }>
 
-export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Settings): SoakPlatform {
+export function openSoakPlatform({ seed, publishUrl, token, eventsPerSecond }: Settings): SoakPlatform {
   const counts = { requests: 0, drafts: 0, repeats: 0 }
   const reasons = new Map<string, number>()
   const wrong: string[] = []
@@ -39,7 +39,7 @@ export function openSoakPlatform({ seed, door, token, eventsPerSecond }: Setting
   }
   const post = async (drafts: readonly SentDraft[]): Promise<Readonly<{ status: number; code: string }>> => {
     try {
-      const answer = await fetch(`${door}/publish`, {
+      const answer = await fetch(`${publishUrl}/publish`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json' },
         body: JSON.stringify(drafts),

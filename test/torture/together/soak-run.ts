@@ -83,7 +83,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   )
   const platform = openSoakPlatform({
     seed,
-    door: writer.ops,
+    publishUrl: writer.ops,
     token: course.token,
     eventsPerSecond: EVENTS_PER_SECOND * factor,
   })

@@ -17,7 +17,7 @@ import { TRUSTED_PROXIES } from './evasion-callers.ts'
 import { openHeadCell } from '../../../src/log/head-cell.ts'
 
 /** The public halves of two threads of one node, with a clock that stands still until it is moved. */
-export type EvasionDoors = AsyncDisposable &
+export type EvasionFronts = AsyncDisposable &
   Readonly<{
     /** Ports: of IPv4 alone, and of both versions. */
     ports: Readonly<{ ipv4: number; both: number }>
@@ -30,7 +30,7 @@ export type EvasionDoors = AsyncDisposable &
   }>
 
 /** Faults that the campaign must find. */
-export type DoorFaults = Readonly<{ trustProxy?: string; rateLimit?: number; isShared?: boolean }>
+export type FrontFaults = Readonly<{ trustProxy?: string; rateLimit?: number; isShared?: boolean }>
 
 /** Events with long details: a whole file of them is larger than what the system buffers for a reader that stops. */
 const LONG_EVENTS = 3_000
@@ -59,8 +59,8 @@ function writeLog(data: string): void {
   db.close()
 }
 
-/** Opens the doors on a new log. */
-export async function openEvasionDoors(faults: DoorFaults = {}): Promise<EvasionDoors> {
+/** Opens the publish APIs on a new log. */
+export async function openEvasionFronts(faults: FrontFaults = {}): Promise<EvasionFronts> {
   const { trustProxy = TRUSTED_PROXIES, rateLimit = 60, isShared = true } = faults
   const data = mkdtempSync(join(tmpdir(), 'daybook-evasion-'))
   await using stack = new AsyncDisposableStack()

@@ -54,14 +54,14 @@ async function amounts({ url }: Service, from: number, count: number): Promise<r
 const counted = (first: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => first + index)
 
-const publish = (file: string, ...doors: readonly string[]): ReturnType<typeof run> =>
-  run(['publish', file, '--to', doors.join(','), '--token-file', tokenFile])
+const publish = (file: string, ...publishUrls: readonly string[]): ReturnType<typeof run> =>
+  run(['publish', file, '--to', publishUrls.join(','), '--token-file', tokenFile])
 
 suite('a publisher with fallbacks', () => {
-  test('sends to the next door when the first cannot be reached, and says which', async () => {
-    const { code, stderr } = await publish(fileOf(1, 3), AWAY, own().door)
+  test('sends to the next publish API when the first cannot be reached, and says which', async () => {
+    const { code, stderr } = await publish(fileOf(1, 3), AWAY, own().publishUrl)
     assert.equal(code, 0, stderr)
-    const { host } = new URL(own().door)
+    const { host } = new URL(own().publishUrl)
     assert.ok(stderr.includes(`using the publish API at ${host} now: the publish API at 127.0.0.1:9`))
     assert.deepEqual(await amounts(own(), 1, 3), [1, 2, 3])
   })
@@ -75,50 +75,50 @@ suite('a publisher with fallbacks', () => {
       let looks = 0
       // The second of three requests is published. The first bytes of its answer are sent before the connection ends.
       const isSent = (): boolean => ++looks > cutAfter
-      await using lossy = await startProxy(own().door, (path) => {
+      await using lossy = await startProxy(own().publishUrl, (path) => {
         if (path !== '/publish') return 'none'
         posts += 1
         return posts === 2 ? { cutAfter, once: isSent } : 'none'
       })
-      const { code, stdout, stderr } = await publish(fileOf(first, 2_500), lossy.url, own().door)
+      const { code, stdout, stderr } = await publish(fileOf(first, 2_500), lossy.url, own().publishUrl)
       assert.equal(code, 0, stderr)
       assert.match(stdout + stderr, /1000 (?:drafts? )?duplicate/i)
       assert.deepEqual(await amounts(own(), first, 2_500), counted(first, 2_500))
-      assert.equal(posts, 2, 'the third request goes to the door that answered')
+      assert.equal(posts, 2, 'the third request goes to the publish API that answered')
     })
   }
 
-  test('gives nothing to a door of another log, even when the answer of the first door is lost', async () => {
-    const { door } = own()
-    await using silent = await startProxy(door, (path) =>
+  test('gives nothing to a publish API of another log, even when the answer of the first publish API is lost', async () => {
+    const { publishUrl } = own()
+    await using silent = await startProxy(publishUrl, (path) =>
       path === '/publish' ? { cutAfter: 0, once: () => true } : 'none',
     )
-    const { code, stderr } = await publish(fileOf(20_000, 2), silent.url, foreign().door)
+    const { code, stderr } = await publish(fileOf(20_000, 2), silent.url, foreign().publishUrl)
     assert.equal(code, 1)
     assert.match(stderr, /belongs to another log/)
     assert.deepEqual(await amounts(foreign(), 20_000, 2), [])
   })
 
-  test('takes a refusal of the first door as final', async () => {
+  test('takes a refusal of the first publish API as final', async () => {
     const file = join(folder, 'refused.jsonl')
     writeFileSync(file, '{"ref":"refused-1","type":"contest","kind":"paid","contestId":1}\n')
-    await using second = await startProxy(own().door, () => 'none')
-    const { code, stderr } = await publish(file, own().door, second.url)
+    await using second = await startProxy(own().publishUrl, () => 'none')
+    const { code, stderr } = await publish(file, own().publishUrl, second.url)
     assert.equal(code, 1)
     assert.match(stderr, /line 1/)
     assert.deepEqual(second.asked, [])
   })
 
-  test('asks the next door about held drafts too', async () => {
-    const doors = `${AWAY},${own().door}`
-    const words = ['--to', doors, '--token-file', tokenFile]
+  test('asks the next publish API about held drafts too', async () => {
+    const publishUrls = `${AWAY},${own().publishUrl}`
+    const words = ['--to', publishUrls, '--token-file', tokenFile]
     assert.deepEqual((await run(['held', ...words])).code, 0)
     const { stdout } = await run(['held', 'drop', 'no-such-ref', '--reason', 'Unknown', ...words])
     assert.match(stdout, /"status":"unknown"/)
   })
 })
 
-/** A door that answers every request with this status, and counts the drafts. */
+/** A publish API that answers every request with this status, and counts the drafts. */
 async function scripted(
   answer: () => number,
 ): Promise<Readonly<{ url: string; sent: string[]; server: Server }>> {
@@ -145,8 +145,8 @@ suite('a command that gives up', () => {
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const door = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const { code, stderr } = await publish(fileOf(60_000, 1), door)
+    const publishUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, stderr } = await publish(fileOf(60_000, 1), publishUrl)
     server.closeAllConnections()
     server.close()
     assert.equal(code, 1)
@@ -157,8 +157,8 @@ suite('a command that gives up', () => {
   })
 })
 
-suite('the choice of a door', () => {
-  test('stays at a fallback, and goes back to the first door after a minute when it is ready', async () => {
+suite('the choice of a publish API', () => {
+  test('stays at a fallback, and goes back to the first publish API after a minute when it is ready', async () => {
     let [now, status] = [0, 503]
     const first = await scripted(() => status)
     const second = await scripted(() => 200)
@@ -183,7 +183,7 @@ suite('the choice of a door', () => {
     }
   })
 
-  test('takes at most eight addresses, each that of a door', async () => {
+  test('takes at most eight addresses, each that of a publish API', async () => {
     const nine = Array.from({ length: 9 }, () => AWAY).join(',')
     for (const to of [nine, `${AWAY},`, `${AWAY},ftp://x`, `${AWAY}/path`]) {
       const { code, stderr } = await run(['publish', '--to', to, '--token-file', tokenFile])

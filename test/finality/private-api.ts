@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-type DoorBody = Readonly<{
+type PublishBody = Readonly<{
   drafts?: readonly Readonly<{ ref: string; status: string; seq: number | undefined }>[]
   code?: string
   detail?: string
@@ -9,12 +9,12 @@ type DoorBody = Readonly<{
 }>
 
 /** The private listener of a service in a child process. Every function rejects without an answer. */
-export type PrivateDoor = Readonly<{
+export type PrivateApi = Readonly<{
   post(
     path: string,
     body: unknown,
     signal?: AbortSignal,
-  ): Promise<Readonly<{ status: number; body: DoorBody }>>
+  ): Promise<Readonly<{ status: number; body: PublishBody }>>
   /** All pages of `GET /held`, with a state or without. */
   held(state?: string): Promise<readonly HeldRow[]>
   metric(name: string): Promise<number>
@@ -34,10 +34,10 @@ export type HeldRow = Readonly<{
 const ANSWER_MS_MAX = 30_000
 const PAGE = 1_000
 
-export function openPrivateDoor(door: string, tokenFile: string): PrivateDoor {
+export function openPrivateApi(publishUrl: string, tokenFile: string): PrivateApi {
   const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(`${door}${path}`, {
+    fetch(`${publishUrl}${path}`, {
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
       ...init,
       headers: { authorization, 'content-type': 'application/json' },
@@ -45,7 +45,7 @@ export function openPrivateDoor(door: string, tokenFile: string): PrivateDoor {
   return {
     async post(path, body, signal = AbortSignal.timeout(ANSWER_MS_MAX)) {
       const response = await ask(path, { method: 'POST', body: JSON.stringify(body), signal })
-      return { status: response.status, body: (await response.json()) as DoorBody }
+      return { status: response.status, body: (await response.json()) as PublishBody }
     },
     async held(state) {
       const rows: HeldRow[] = []

@@ -5,7 +5,7 @@ import { hostileText, MARK } from './hostile-values.ts'
 import { mutated } from './mutations.ts'
 
 /** A request to the private listener, and how it is sent. */
-export type DoorRequest = Readonly<{
+export type PublishRequest = Readonly<{
   method: string
   head: readonly string[]
   body: Buffer
@@ -83,7 +83,7 @@ const TOKENS = [
 ] as const
 
 /** Opens an endless series of requests. Each draft of it has a ref of its own, but for those that are sent again. */
-export function openDoorRequests(random: Random): () => DoorRequest {
+export function openPublishRequests(random: Random): () => PublishRequest {
   let refs = 0
   let contests = 0
   const seen: Sent[] = []
@@ -182,7 +182,7 @@ export function openDoorRequests(random: Random): () => DoorRequest {
     const target = some(0.08, '/publish', () => random.pick(TARGETS))
     const method = some(0.04, 'POST', () => random.pick(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']))
     const token = some(0.04, `Bearer ${PUBLISH_TOKEN}`, () => random.pick(TOKENS))
-    const lines = [`${method} ${target} HTTP/1.1`, 'Host: door.test', 'Connection: close']
+    const lines = [`${method} ${target} HTTP/1.1`, 'Host: publish.test', 'Connection: close']
     if (token !== '') lines.push(`Authorization: ${token}`)
     const given = some(0.05, type, () => random.pick(TYPES))
     if (given !== '') lines.push(`Content-Type: ${given}`)
