@@ -1,23 +1,26 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { Command } from 'commander'
+import { serveOptions } from '../../src/command/operator/serve-command.ts'
 import { STOP_HEADROOM_MS } from '../../src/command/operator/node-ending.ts'
 import { WITNESS_DRAIN_MS } from '../../src/witness/cosigner/witness-listener.ts'
 import { textOf } from '../stage/document.ts'
 
-/** Drain of `serve` by default, as its help says. */
-const [, drainSeconds = ''] = /`--drain <seconds>`.*\(default: (\d+)\)/.exec(textOf('docs/commands.md')) ?? []
+/** Drain of `serve` by default. */
+const { options } = serveOptions(new Command('serve'))
+const drainMs = Number(options.find(({ long }) => long === '--drain')?.defaultValue) * 1_000
 
 suite('the time that a stop gets before the process is killed', () => {
-  for (const [path, form, drainMs] of [
-    ['ops/systemd/daybook.service', /^TimeoutStopSec=(\d+)$/gm, Number(drainSeconds) * 1000],
+  for (const [path, form, endMs] of [
+    ['ops/systemd/daybook.service', /^TimeoutStopSec=(\d+)$/gm, drainMs],
     ['ops/systemd/daybook-witness.service', /^TimeoutStopSec=(\d+)$/gm, WITNESS_DRAIN_MS],
-    ['compose.yaml', /^ +stop_grace_period: (\d+)s$/gm, Number(drainSeconds) * 1000],
-    ['docs/container.md', /--stop-timeout (\d+)\b/g, Number(drainSeconds) * 1000],
+    ['compose.yaml', /^ +stop_grace_period: (\d+)s$/gm, drainMs],
+    ['docs/container.md', /--stop-timeout (\d+)\b/g, drainMs],
   ] as const) {
     test(`is longer in ${path} than a stop takes`, () => {
       const given = [...textOf(path).matchAll(form)].map(([, seconds]) => Number(seconds))
-      assert.ok(given.length > 0 && drainMs > 0)
-      for (const seconds of given) assert.ok(seconds * 1000 > drainMs + STOP_HEADROOM_MS, `${seconds} s`)
+      assert.ok(given.length > 0 && endMs > 0)
+      for (const seconds of given) assert.ok(seconds * 1000 > endMs + STOP_HEADROOM_MS, `${seconds} s`)
     })
   }
 
