@@ -2,12 +2,8 @@ import { type Command, CommanderError } from 'commander'
 import { openMainLines } from './command/log-lines/log-lines.ts'
 import { systemReason } from './command/terminal/option-paths.ts'
 import { openProgram } from './command/program.ts'
-import {
-  type CommandContext,
-  CommandError,
-  type ExitCode,
-  outsideReason,
-} from './command/terminal/command-context.ts'
+import { type CommandContext, type ExitCode, outsideReason } from './command/terminal/command-context.ts'
+import { CommandError } from './command/terminal/command-error.ts'
 import { programWords } from './command/terminal/program-words.ts'
 import { OPTIONS } from './plugged-options.ts'
 import { msOf } from './protocol/moment.ts'

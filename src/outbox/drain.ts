@@ -2,11 +2,11 @@ import type { PublishAccess } from '../command/publish/publish-client.ts'
 import { printable } from '../command/terminal/output.ts'
 import {
   type CommandContext,
-  CommandError,
   type ExitCode,
   pause,
   printNotice,
 } from '../command/terminal/command-context.ts'
+import { CommandError } from '../command/terminal/command-error.ts'
 import { openNotifier } from '../command/publish/notifier.ts'
 import { DatabaseError } from '../command/database/database-connection.ts'
 import type { DatabaseTarget } from '../command/database/database-target.ts'
@@ -65,7 +65,7 @@ export async function drainOutbox(settings: OutboxSettings, context: CommandCont
       }
       // After a failover the old primary may be a standby for a while.
       const reason = `${shown} is a standby: give --from the address of the primary`
-      if (!wasOpen) throw new CommandError(1, reason)
+      if (!wasOpen) throw new CommandError(reason)
       run.trouble.lasts(`${reason}; trying again`)
     } catch (error) {
       if (context.stop.aborted) return ended(run, 0)
@@ -75,7 +75,7 @@ export async function drainOutbox(settings: OutboxSettings, context: CommandCont
       }
       if (!error.passes) {
         counts.report()
-        throw new CommandError(1, `${shown}: ${error.message}`, { cause: error })
+        throw new CommandError(`${shown}: ${error.message}`, { cause: error })
       }
       run.trouble.lasts(`${shown}: ${error.message}; trying again`)
     }
@@ -133,7 +133,7 @@ async function pinLog(sender: DraftSender, session: OutboxSession, table: Outbox
   const log = await session.newestLog()
   if (log === null) return
   if (sender.access.log !== null && sender.access.log !== log)
-    throw new CommandError(1, otherLog(table, sender.access.log))
+    throw new CommandError(otherLog(table, sender.access.log))
   sender.access = { ...sender.access, log }
 }
 

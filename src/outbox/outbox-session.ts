@@ -1,4 +1,4 @@
-import { CommandError } from '../command/terminal/command-context.ts'
+import { CommandError } from '../command/terminal/command-error.ts'
 import {
   connectDatabase,
   type DatabaseConnection,
@@ -86,10 +86,9 @@ async function checkedTable(connection: DatabaseConnection, table: OutboxTable):
     [table.schema, table.name, table.trigger],
   )
   const advice = `publish --sql --table ${table.schema}.${table.name} prints its SQL`
-  if (found === undefined) throw new CommandError(1, `the table ${table.full} does not exist; ${advice}`)
+  if (found === undefined) throw new CommandError(`the table ${table.full} does not exist; ${advice}`)
   if (found['ordered'] !== true) {
     throw new CommandError(
-      1,
       `the table ${table.full} has no enabled deferred trigger ${table.trigger}; ${advice}`,
     )
   }
@@ -155,7 +154,6 @@ async function firstWaiting(
     const [id, draft] = [String(row['id']), String(row['draft'])]
     if (row['placed'] !== true) {
       throw new CommandError(
-        1,
         `row ${id} has no position: the trigger was missing or disabled when it was inserted; docs/outbox.md says how to give it one`,
       )
     }
@@ -172,7 +170,6 @@ function isUnreadable(error: unknown): boolean {
 async function unreadableRow(connection: DatabaseConnection, full: string): Promise<CommandError> {
   const [row] = await connection.ask(`SELECT t.id::text AS id FROM ${full} AS t WHERE ${WAITING} LIMIT 1`)
   return new CommandError(
-    1,
     `row ${String(row?.['id'])}, draft: the database cannot send it as UTF-8\nthis row and the rows after it wait: see docs/outbox.md`,
   )
 }

@@ -1,5 +1,5 @@
 import { DRAFT_LINE_BYTES_MAX } from '../protocol/draft.ts'
-import { CommandError } from '../command/terminal/command-context.ts'
+import { UsageError } from '../command/terminal/command-error.ts'
 
 /** Bytes of a draft with a ref that the drainer adds; the rest of the longest line is for that ref. */
 const DRAFT_BYTES_MAX: number = DRAFT_LINE_BYTES_MAX - 536
@@ -24,16 +24,14 @@ export function parseOutboxTable(text: string): OutboxTable {
   const { schema = 'public', name } =
     /^(?:(?<schema>[a-z_][a-z0-9_]{0,62})\.)?(?<name>[a-z_][a-z0-9_]{0,49})$/.exec(text)?.groups ?? {}
   if (name === undefined) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       '--table: give a lower-case name of at most 50 characters, such as daybook_outbox or platform.daybook_outbox',
     )
   }
   // Both are ASCII. The channel is `schema.name`.
   const channelBytes = schema.length + 1 + name.length
   if (channelBytes > CHANNEL_BYTES_MAX) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       `--table: schema, dot and name have ${channelBytes} characters; give at most ${CHANNEL_BYTES_MAX}`,
     )
   }

@@ -3,7 +3,7 @@ import { parseDatabaseUrl } from '../command/database/database-url.ts'
 import type { PublishPart } from '../command/plug/option.ts'
 import { givenAccess, type PublishOptions } from '../command/publish/publish-command.ts'
 import { option } from '../command/terminal/options.ts'
-import { CommandError } from '../command/terminal/command-context.ts'
+import { UsageError } from '../command/terminal/command-error.ts'
 import { drainOutbox } from './drain.ts'
 import { outboxSql, parseOutboxTable } from './outbox-sql.ts'
 
@@ -21,8 +21,8 @@ export const PUBLISH_OUTBOX: PublishPart = {
   add: outboxOptions,
   isChosen({ from, sql, once, table }: OutboxOptions, file) {
     const sources = [file, from, sql].filter((source) => source != null)
-    if (sources.length > 1) throw new CommandError(2, 'give only one of a file, --from and --sql')
-    if (once === true && from === undefined) throw new CommandError(2, '--once needs --from')
+    if (sources.length > 1) throw new UsageError('give only one of a file, --from and --sql')
+    if (once === true && from === undefined) throw new UsageError('--once needs --from')
     parseOutboxTable(table)
     return from !== undefined || sql === true
   },

@@ -5,12 +5,12 @@ import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
 import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'
 import {
-  CommandError,
   type ExitCode,
   takeDirectory,
   printNotice,
   type CommandContext,
 } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 import { databaseOf } from '../../command/database/sent-database.ts'
 import { storePath } from '../../log/store/store.ts'
 import { KEYS_PATH } from '../log/key-step.ts'
@@ -39,7 +39,7 @@ function initCommand(context: CommandContext, done: Done): Command {
     .addHelpText('after', '\nExample: daybook cluster init book | psql -d book -v ON_ERROR_STOP=1')
     .action((database: string, { role }: Readonly<{ role: string }>) => {
       const sql = setupSql(role, database)
-      if (sql === null) throw new CommandError(2, 'names of role and database have a-z, 0-9 and _ only')
+      if (sql === null) throw new UsageError('names of role and database have a-z, 0-9 and _ only')
       context.stdout.write(sql)
       done(0)
     })

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { ServePart } from '../../command/plug/option.ts'
 import { parseDatabaseUrl } from '../../command/database/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
-import { CommandError } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 import { sentDatabase } from '../../command/database/sent-database.ts'
 import { openClusterTelling } from '../log/cluster-telling.ts'
 import type { TableSettings } from '../table/open-table.ts'
@@ -32,11 +32,11 @@ function tableOf(options: TableOptionValues): TableSettings | null {
   const { logStore, logStoreCredentials, singleDatabase } = options
   if (logStore === undefined) {
     if (logStoreCredentials !== undefined || singleDatabase !== undefined)
-      throw new CommandError(2, '--log-store-credentials and --single-database need --log-store')
+      throw new UsageError('--log-store-credentials and --single-database need --log-store')
     return null
   }
   if (!/^postgres(?:ql)?:/i.test(logStore))
-    throw new CommandError(2, '--log-store: give an address such as postgres://user@a,b/database')
+    throw new UsageError('--log-store: give an address such as postgres://user@a,b/database')
   const target = parseDatabaseUrl(
     logStore,
     logStoreCredentials ?? null,
@@ -49,7 +49,7 @@ function tableOf(options: TableOptionValues): TableSettings | null {
 /** The table, for a command that needs one. Throws a CommandError without `--log-store`. */
 export function requireTable(options: TableOptionValues): TableSettings {
   const table = tableOf(options)
-  if (table === null) throw new CommandError(2, 'give the address of the database with --log-store')
+  if (table === null) throw new UsageError('give the address of the database with --log-store')
   return table
 }
 

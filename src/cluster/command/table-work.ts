@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProgress } from '../../command/terminal/progress.ts'
-import { CommandError, type CommandContext } from '../../command/terminal/command-context.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
+import { CommandError } from '../../command/terminal/command-error.ts'
 import { StoreError } from '../../log/store/store.ts'
 import { TableError } from '../table/log-table.ts'
 
@@ -31,7 +32,7 @@ export async function workOnTable<T>(
     })
   } catch (cause) {
     if (cause instanceof TableError || cause instanceof StoreError)
-      throw new CommandError(1, cause.message, { cause })
+      throw new CommandError(cause.message, { cause })
     throw cause
   } finally {
     progress.end()

@@ -20,7 +20,8 @@ import { checkStore } from '../operator/check-command.ts'
 import { directoryOption, requireLog } from '../operator/log-options.ts'
 import { readKnownKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { checkFileFolder, isFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -80,7 +81,7 @@ export async function backUp(settings: BackupSettings, context: CommandContext):
   const { data, to } = settings
   requireLog(data)
   if (!isFolder(to) && !to.endsWith('/')) {
-    if (existsSync(to)) throw new CommandError(2, `--to: ${shellQuoted(to)} exists already; give a new path`)
+    if (existsSync(to)) throw new UsageError(`--to: ${shellQuoted(to)} exists already; give a new path`)
     checkFileFolder(to, '--to')
     await backUpTo(to, context.now(), settings, context)
     return 0
@@ -119,9 +120,9 @@ async function backUpTo(
   const progress = openProgress('copying', 'pages', context)
   try {
     const onProgress = (left: number, total: number): void => {
-      if (context.stop.aborted) throw new CommandError(1, STOPPED)
+      if (context.stop.aborted) throw new CommandError(STOPPED)
       const walBytes = statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
-      if (mayFillDisk(walBytes, freeBytes(data))) throw new CommandError(1, WRITTEN_TOO_FAST)
+      if (mayFillDisk(walBytes, freeBytes(data))) throw new CommandError(WRITTEN_TOO_FAST)
       progress.at(total - left, total)
     }
     const copied = await backupStore(store, to, onProgress, async (copy) => {
@@ -155,7 +156,6 @@ function refuseSmallDisk(folder: string, bytes: number): void {
   const free = freeBytes(folder)
   if (free >= bytes) return
   throw new CommandError(
-    1,
     `--to: a copy needs ${formatBytes(bytes)}, and ${shellQuoted(folder)} has ${formatBytes(free)} free`,
   )
 }
@@ -180,13 +180,13 @@ async function verifyCopy(
 ): Promise<void> {
   if (isFull) {
     const { faults } = await checkStore({ store: copy, scratch: `${copy}.checking`, mark, keys }, context)
-    if (faults > 0) throw new CommandError(1, 'no copy was made: the log has faults')
+    if (faults > 0) throw new CommandError('no copy was made: the log has faults')
     return
   }
   const db = openForReading(copy)
   try {
     const fault = faultAtStart(db, mark)
-    if (fault !== null) throw new CommandError(1, `no copy was made: ${textOfFault(fault)}`)
+    if (fault !== null) throw new CommandError(`no copy was made: ${textOfFault(fault)}`)
   } finally {
     db.close()
   }

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { LockedError } from '../../log/store/lock.ts'
 import { isFull, isOfSqlite } from '../../log/store/sqlite-error.ts'
 import { type Ms, SECOND_MS } from '../../protocol/moment.ts'
-import { type CommandContext, CommandError, pause } from '../terminal/command-context.ts'
+import { type CommandContext, pause } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { asPathError } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 
@@ -26,9 +27,9 @@ export async function newName(
     const at = context.now()
     const path = nameAt(at)
     if (!existsSync(path)) return { at, path }
-    if (waits === WAITS_MAX) throw new CommandError(1, `${path} exists already, and the clock does not go on`)
+    if (waits === WAITS_MAX) throw new CommandError(`${path} exists already, and the clock does not go on`)
     await pause(SECOND_MS - (at % SECOND_MS), context.stop)
-    if (context.stop.aborted) throw new CommandError(1, stopped)
+    if (context.stop.aborted) throw new CommandError(stopped)
   }
 }
 
@@ -37,8 +38,8 @@ type FailedCopy = Readonly<{ said: string; option: string; path: string }>
 
 /** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
 export function asCopyError(error: unknown, { said, option, path }: FailedCopy): unknown {
-  if (error instanceof LockedError) return new CommandError(1, error.message, { cause: error })
+  if (error instanceof LockedError) return new CommandError(error.message, { cause: error })
   if (!isOfSqlite(error)) return asPathError(error, option)
   const reason = isFull(error) ? `the disk of ${shellQuoted(path)} is full` : error.message
-  return new CommandError(1, `${said}: ${reason}`, { cause: error })
+  return new CommandError(`${said}: ${reason}`, { cause: error })
 }

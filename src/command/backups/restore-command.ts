@@ -39,12 +39,12 @@ import { directoryOption } from '../operator/log-options.ts'
 import { defaultKeyFile, readableKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import {
-  CommandError,
   type ExitCode,
   takeDirectory,
   printNotice,
   type CommandContext,
 } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { mirrorIn } from '../terminal/log-directory.ts'
 import { asPathError, isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
@@ -126,7 +126,7 @@ async function replace(plan: RestorePlan, settings: RestoreOptions, context: Com
       kept,
       isPresentWhole: plan.present !== null,
       onProgress(left, total) {
-        if (context.stop.aborted) throw new CommandError(1, STOPPED)
+        if (context.stop.aborted) throw new CommandError(STOPPED)
         progress.at(total - left, total)
       },
       verify(copy) {
@@ -156,7 +156,6 @@ function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan, keys: r
     const fault = faultAtStart(db, mark, keys)
     if (fault !== null && !(fault.lost && isLoss))
       throw new CommandError(
-        1,
         `nothing was restored: ${backup.path}, ${textOfFault(fault)}: try an older backup`,
       )
   } finally {
@@ -294,7 +293,7 @@ function chooseBackup(from: string, logs: readonly string[]): Chosen {
     return { backup: chosen(path, atMs, content), damaged }
   }
   const whose = logs[0] === undefined ? '' : ` of the log ${logs[0]}`
-  throw new CommandError(2, `--from: ${shellQuoted(from)} holds no backup${whose}`)
+  throw new UsageError(`--from: ${shellQuoted(from)} holds no backup${whose}`)
 }
 
 /**
@@ -313,10 +312,10 @@ function chosen(path: string, atMs: number | null, content: StoreContent): Chose
 
 function contentOf(file: string): StoreContent {
   if (!existsSync(file) || !statSync(file).isFile())
-    throw new CommandError(2, `--from: there is no file or folder ${shellQuoted(file)}`)
+    throw new UsageError(`--from: there is no file or folder ${shellQuoted(file)}`)
   refuseUnreadable(file, '--from')
   const content = storeContentOf(file)
-  if (content === null) throw new CommandError(1, `--from: ${shellQuoted(file)} is no store of Daybook`)
+  if (content === null) throw new CommandError(`--from: ${shellQuoted(file)} is no store of Daybook`)
   return content
 }
 
@@ -324,7 +323,7 @@ function refuseSeveralLogs(folder: string, named: readonly FolderBackup[]): void
   const logs = new Set(named.flatMap(({ content }) => content?.log ?? []))
   if (logs.size > 1) {
     const reason = `holds backups of ${logs.size} logs: give the file of one`
-    throw new CommandError(2, `--from: ${shellQuoted(folder)} ${reason}`)
+    throw new UsageError(`--from: ${shellQuoted(folder)} ${reason}`)
   }
 }
 

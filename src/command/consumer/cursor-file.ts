@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { CommandError } from '../terminal/command-context.ts'
+import { UsageError } from '../terminal/command-error.ts'
 import { asPathError, checkFile, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 
@@ -55,7 +55,7 @@ function readCursor(path: string): SavedCursor | null {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
-    throw new CommandError(2, `--cursor: ${shellQuoted(path)} cannot be read: ${systemReason(cause)}`, {
+    throw new UsageError(`--cursor: ${shellQuoted(path)} cannot be read: ${systemReason(cause)}`, {
       cause,
     })
   }
@@ -65,8 +65,5 @@ function readCursor(path: string): SavedCursor | null {
   } catch {
     // Reported below, like any other content.
   }
-  throw new CommandError(
-    2,
-    `--cursor: ${shellQuoted(path)} is not a cursor file; give another path or remove it`,
-  )
+  throw new UsageError(`--cursor: ${shellQuoted(path)} is not a cursor file; give another path or remove it`)
 }

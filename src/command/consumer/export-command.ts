@@ -7,7 +7,8 @@ import { formatCount } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { optionOf } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -54,8 +55,7 @@ export type ExportPart = Readonly<{ month: string | null; after: number; end: nu
 async function exportEvents(url: string, options: ExportOptions, context: CommandContext): Promise<ExitCode> {
   const { format, from, to } = options
   const filter = filterOf(options)
-  if (from !== undefined && to !== undefined && from >= to)
-    throw new CommandError(2, '--from must be before --to')
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageError('--from must be before --to')
   const daybook = openClient(url, context)
   const text = openEventsText(format, { columns: 0, drawn: false })
   const progress = openProgress('exporting', 'events read', context)
@@ -98,7 +98,7 @@ async function exportEvents(url: string, options: ExportOptions, context: Comman
       if (run.printed > 0) printNotice(context, `incomplete: the output ends after seq ${run.seq}`)
       throw asCommandError(error)
     }
-    throw new CommandError(1, `stopped; continue with --after ${run.seq}`, { cause: error })
+    throw new CommandError(`stopped; continue with --after ${run.seq}`, { cause: error })
   } finally {
     progress.end()
   }

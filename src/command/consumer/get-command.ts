@@ -7,7 +7,8 @@ import { type Parameter, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
 import { print } from '../terminal/output.ts'
 import { formatAnswer } from './output-answer.ts'
@@ -126,7 +127,7 @@ async function get({ url, id, pathValue, options }: GetSettings, context: Comman
     tellNext(isJson ? nextIn(answer.json()) : nextLink(answer.headers), context)
     return 0
   } catch (error) {
-    if (context.stop.aborted) throw new CommandError(1, 'stopped', { cause: error })
+    if (context.stop.aborted) throw new CommandError('stopped', { cause: error })
     throw error
   }
 }
@@ -138,7 +139,7 @@ async function printEventsCsv(daybook: Daybook, path: string, context: CommandCo
     for await (const piece of piecesOf(stream)) if (!(await print(piece, context))) return 0
   } catch (cause) {
     const message = 'the CSV is incomplete, because the connection broke off; repeat the command'
-    throw new CommandError(1, message, { cause })
+    throw new CommandError(message, { cause })
   }
   tellNext(nextLink(headers), context)
   return 0

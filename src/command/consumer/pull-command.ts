@@ -11,7 +11,8 @@ import { formatCount } from '../../protocol/amount.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/endpoints/file-endpoints.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { optionOf } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -76,7 +77,7 @@ async function pull(settings: PullSettings, context: CommandContext): Promise<Ex
     return 0
   } catch (error) {
     if (!context.stop.aborted) throw asPathError(asCommandError(error), '--to')
-    throw new CommandError(1, 'stopped; repeat the command to continue', { cause: error })
+    throw new CommandError('stopped; repeat the command to continue', { cause: error })
   }
 }
 
@@ -149,8 +150,7 @@ function monthsOf({ months: all }: ArchiveIndex, range: MonthRange): readonly Ar
   )
   if (months.length > 0) return months
   const [first, last] = [all[0]?.month, all.at(-1)?.month]
-  throw new CommandError(
-    2,
+  throw new UsageError(
     first === undefined
       ? 'the archive has no months yet'
       : `the archive has no such month; it has ${first} to ${last}`,
@@ -218,7 +218,7 @@ async function pullSums(
   )
   const lacks = lacking(sums)
   if (lacks !== undefined)
-    throw new CommandError(1, `the node that answered is behind: ${path} lacks ${lacks}; try again later`)
+    throw new CommandError(`the node that answered is behind: ${path} lacks ${lacks}; try again later`)
   const here = sums.split(/(?<=\n)/).filter((line) => {
     const name = /^[0-9a-f]{64} {2}(\d{4}-\d{2}\.(?:details\.)?jsonl\.gz)\n$/.exec(line)?.[1]
     return (
@@ -281,7 +281,7 @@ async function pullFile(
       // The part of an earlier run may be wrong, so one new start is allowed.
       await remove(part)
       if (++wrong > 1)
-        throw new CommandError(1, `${path}: the size or SHA-256 of the file is not that of its manifest`)
+        throw new CommandError(`${path}: the size or SHA-256 of the file is not that of its manifest`)
     } catch (error) {
       context.stop.throwIfAborted()
       const waitMs = attempt < ATTEMPTS_MAX ? waitMsAfter(error, attempt, context.random) : undefined

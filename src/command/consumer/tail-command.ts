@@ -17,12 +17,8 @@ import { EVENT_FORMATS, type EventFormat, openEventsText } from './output-events
 import { OPTION_TIME_FORMS, pastTimeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import { asCommandError, openClient, pauseOf, withCommandErrors } from '../terminal/client.ts'
-import {
-  type CommandContext,
-  type CommandError,
-  type ExitCode,
-  printNotice,
-} from '../terminal/command-context.ts'
+import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
+import type { CommandError } from '../terminal/command-error.ts'
 import { askedCovering } from '../../verify/reading/live-source.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'

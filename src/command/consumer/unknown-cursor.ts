@@ -1,7 +1,8 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { LogKeys } from '../../protocol/endpoints/file-endpoints.ts'
-import { CommandError, type CommandContext } from '../terminal/command-context.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { printable } from '../terminal/output.ts'
 
 /** Cursor that the log of a service does not have. */
@@ -28,17 +29,18 @@ export async function unknownCursorError(
   const { log, seq, url } = cursor
   const resume = (at: number): string => `${program} ${cursor.resume(at)}`
   const keptSize = keptSizeOf(keys, log)
+  const Kind = log === null ? UsageError : CommandError
   const verify = `${program} verify ${printable(url)}`
   if (log === keys.logId) {
     const message = `seq ${seq} was read from this log, but its head is now ${head}: this node is behind, or the log lost events and its operator has not said so. Run ${verify} --save DIR to compare the log with your saved checkpoints. The cursor is unchanged`
-    return new CommandError(1, message)
+    return new CommandError(message)
   }
   if (keptSize === null) {
     const message =
       log === null
         ? `seq ${seq} is ahead of the head of this log, ${head}: it belongs to another log, or to a node that is further ahead. Leave it out to begin at the head`
         : `the cursor belongs to another log, and this service does not continue that log: seq ${seq} means nothing here. Run ${verify}, then begin again: ${resume(0)}`
-    return new CommandError(log === null ? 2 : 1, message)
+    return new Kind(message)
   }
   const loss = `the service lost published events, and its operator accepted the loss: a new log, whose head is ${head}, continues from the first ${formatCount(keptSize, 'event')}`
   const effect =
@@ -47,7 +49,7 @@ export async function unknownCursorError(
       : `The events of seq ${keptSize + 1} to ${seq} that you read are gone, and other events have their numbers`
   const explanation = log === null ? `if seq ${seq} is from before a loss: ${loss}` : loss
   const action = `Run ${verify} --save DIR to compare the log with your saved checkpoints, then continue with: ${resume(Math.min(seq, keptSize))}`
-  return new CommandError(log === null ? 2 : 1, `${explanation}. ${effect}. ${action}`)
+  return new Kind(`${explanation}. ${effect}. ${action}`)
 }
 
 /**

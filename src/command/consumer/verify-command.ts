@@ -17,7 +17,8 @@ import { FILE_BYTES_MAX, type Source } from '../../verify/reading/source.ts'
 import { formatReport, isVerified } from '../../verify/report.ts'
 import type { Evidence, SavedNote } from '../../verify/saved-checkpoint.ts'
 import { fetchAllowed, fetchWithNotice } from '../terminal/client.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { fetchSameOrigin, isAddress, readAddress } from '../terminal/log-address.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
@@ -103,7 +104,7 @@ async function verify(
   const { since, save, key: keys } = options
   for (const key of keys) {
     if (parseVkey(NODE_PRIMITIVES.sha256, key) === undefined)
-      throw new CommandError(2, '--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
+      throw new UsageError('--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
   }
   const given = since === undefined ? [] : [readSince(since)]
   const witnesses = openWitnessQuestions(options, context)
@@ -152,8 +153,8 @@ async function runAudit(
       },
     })
   } catch (error) {
-    if (context.stop.aborted) throw new CommandError(1, 'stopped; the log was not verified', { cause: error })
-    if (error instanceof DaybookError) throw new CommandError(1, error.message, { cause: error })
+    if (context.stop.aborted) throw new CommandError('stopped; the log was not verified', { cause: error })
+    if (error instanceof DaybookError) throw new CommandError(error.message, { cause: error })
     throw error
   } finally {
     bars.asking.end()
@@ -181,10 +182,7 @@ function openTarget(target: string, context: CommandContext): Target {
   let count = 0
   if (!isAddress(target)) {
     if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new CommandError(
-        2,
-        `${shellQuoted(target)} is neither an address (http://…) nor an existing folder`,
-      )
+      throw new UsageError(`${shellQuoted(target)} is neither an address (http://…) nor an existing folder`)
     }
     const mirrored = join(target, 'api', 'v1')
     const isMirror = statSync(mirrored, { throwIfNoEntry: false })?.isDirectory() === true
@@ -215,13 +213,13 @@ function readSince(file: string): SavedNote {
   try {
     note = readFileSync(file)
   } catch (cause) {
-    throw new CommandError(2, `--since: ${shellQuoted(file)} cannot be read: ${systemReason(cause)}`, {
+    throw new UsageError(`--since: ${shellQuoted(file)} cannot be read: ${systemReason(cause)}`, {
       cause,
     })
   }
   const parsed = parseNote(note)
   if (!parsed.ok || parseCheckpoint(parsed.value.text) === undefined) {
-    throw new CommandError(2, `--since: ${shellQuoted(file)} is not a checkpoint`)
+    throw new UsageError(`--since: ${shellQuoted(file)} is not a checkpoint`)
   }
   return { name: file, note, named: true }
 }
@@ -294,7 +292,6 @@ function openFolderSource(folder: string): Source {
         if (found?.isFile() !== true) continue
         if (found.size > FILE_BYTES_MAX)
           throw new CommandError(
-            1,
             `${candidate} is larger than ${FILE_BYTES_MAX} bytes, the most that verify reads`,
           )
         return readFile(candidate)

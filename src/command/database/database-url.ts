@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import { readPassword, readPem, systemReason } from '../terminal/option-paths.ts'
-import { CommandError } from '../terminal/command-context.ts'
+import { UsageError } from '../terminal/command-error.ts'
 
 /** Bytes that are read of a certificate, a key or a password file. */
 const SECRET_BYTES_MAX = 256 * 1024
@@ -40,7 +40,7 @@ export function parseDatabaseUrl(
     return targetOf(url, passwordFile, passwordOption)
   } catch (cause) {
     if (!(cause instanceof UrlFault)) throw cause
-    throw new CommandError(2, `${option}: ${cause.message}`, { cause: cause.cause })
+    throw new UsageError(`${option}: ${cause.message}`, { cause: cause.cause })
   }
 }
 
@@ -148,7 +148,7 @@ function firstLine(path: string, option: string): string {
   try {
     return readPassword(path, SECRET_BYTES_MAX)
   } catch (cause) {
-    throw new CommandError(2, `${option}: ${join(path)} cannot be read: ${systemReason(cause)}`, { cause })
+    throw new UsageError(`${option}: ${join(path)} cannot be read: ${systemReason(cause)}`, { cause })
   }
 }
 

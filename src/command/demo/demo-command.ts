@@ -30,7 +30,8 @@ import {
 import { upgradeFirst } from '../operator/upgrade-command.ts'
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 
@@ -53,8 +54,8 @@ export function demoCommand(
   ).action(async (options: ServeOptions, command: Command) => {
     const { data, chain = 'solana' } = options
     if (holdsRealLog(data))
-      throw new CommandError(2, `${data} holds a log that is not simulated: give --data another directory`)
-    if (chain !== 'solana') throw new CommandError(2, 'the simulated platform needs --chain solana')
+      throw new UsageError(`${data} holds a log that is not simulated: give --data another directory`)
+    if (chain !== 'solana') throw new UsageError('the simulated platform needs --chain solana')
     // On a terminal, only errors are shown unless the user asks for more.
     const isQuiet = context.interactive && command.getOptionValueSource('logLevel') === 'default'
     const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { context, lines })
@@ -85,7 +86,7 @@ export async function upgradeDemo(data: string, context: CommandContext): Promis
     if (!(cause instanceof StoreError)) throw cause
     // Nothing is removed without the user.
     const action = 'or remove this folder, which holds a demonstration only, and start again'
-    throw new CommandError(1, `${data}: ${cause.message}; ${action}`, { cause })
+    throw new CommandError(`${data}: ${cause.message}; ${action}`, { cause })
   }
 }
 

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
 import { withCommandErrors } from '../terminal/client.ts'
-import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
+import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 import { type Diagnosis, printDiagnoses } from './diagnosis.ts'
 import { backupsDiagnosis, diagnoseDirectory } from './doctor-directory.ts'
@@ -49,7 +50,7 @@ export function doctorCommand(context: CommandContext, done: (code: ExitCode) =>
 async function doctor(options: DoctorOptions, context: CommandContext): Promise<ExitCode> {
   const { data, url, backups, signingKeyFile, maxStreams, wait, finalityOverdue } = options
   if (data === undefined && url === undefined && backups === undefined)
-    throw new CommandError(2, 'doctor needs --data, --url or --backups')
+    throw new UsageError('doctor needs --data, --url or --backups')
   const overdueMs = finalityOverdue * MINUTE_MS
   const found: Diagnosis[] = []
   if (data !== undefined) {
@@ -69,7 +70,7 @@ async function doctor(options: DoctorOptions, context: CommandContext): Promise<
       })
     }
   } catch (error) {
-    throw context.stop.aborted ? new CommandError(1, 'stopped', { cause: error }) : error
+    throw context.stop.aborted ? new CommandError('stopped', { cause: error }) : error
   } finally {
     // A later check that fails takes nothing from what the others have found.
     printDiagnoses(found, context)

@@ -17,7 +17,8 @@ import { defaultKeyFile, OTHERS, readableKeys, readKeyFile, vkeyOf } from '../op
 import { TOKEN_FILE } from '../publish/token-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { openFilesFor } from '../service/connection-limit.ts'
-import { CommandError, outsideReason, type CommandContext } from '../terminal/command-context.ts'
+import { outsideReason, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { isFolder, readStart } from '../terminal/option-paths.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
@@ -206,7 +207,7 @@ export function backupsDiagnosis(
   log: BackedUpLog | null,
   context: CommandContext,
 ): readonly Diagnosis[] {
-  if (!isFolder(folder)) throw new CommandError(2, `--backups: ${shellQuoted(folder)} is no folder`)
+  if (!isFolder(folder)) throw new UsageError(`--backups: ${shellQuoted(folder)} is no folder`)
   const backups = [...backupsIn(folder)].filter(
     ({ content }) => content !== null && (log === null || content.log === log.id),
   )

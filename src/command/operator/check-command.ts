@@ -15,12 +15,12 @@ import { formatCount } from '../../protocol/amount.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
 import {
-  CommandError,
   type ExitCode,
   takeDirectory,
   printNotice,
   type CommandContext,
 } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { keyFiles, option } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
@@ -105,7 +105,6 @@ export async function checkStore(
   const folder = dirname(scratch)
   if (freeBytes(folder) < size) {
     throw new CommandError(
-      1,
       `${folder}: the check needs ${formatBytes(size)} of free disk, the size of the store`,
     )
   }
@@ -125,10 +124,7 @@ export async function checkStore(
       await turn()
       if (context.stop.aborted) {
         steps.return({ events: step.value, differences: [] })
-        throw new CommandError(
-          1,
-          `stopped after ${formatCount(step.value, 'event')}; the store was not checked`,
-        )
+        throw new CommandError(`stopped after ${formatCount(step.value, 'event')}; the store was not checked`)
       }
       step = steps.next()
     }

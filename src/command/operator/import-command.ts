@@ -7,12 +7,12 @@ import { formatCount } from '../../protocol/amount.ts'
 import { STDIN } from '../../publish/import/import-lines.ts'
 import { importFiles } from '../../publish/import/import.ts'
 import {
-  CommandError,
   directoryInUse,
   type ExitCode,
   printNotice,
   type CommandContext,
 } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -50,9 +50,8 @@ export function importCommand(context: CommandContext, done: (code: ExitCode) =>
 function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     if (file === STDIN) continue
-    if (isFolder(file))
-      throw new CommandError(2, `${shellQuoted(file)} is a folder; a file of drafts is needed`)
-    if (!existsSync(file)) throw new CommandError(2, `the file ${shellQuoted(file)} does not exist`)
+    if (isFolder(file)) throw new UsageError(`${shellQuoted(file)} is a folder; a file of drafts is needed`)
+    if (!existsSync(file)) throw new UsageError(`the file ${shellQuoted(file)} does not exist`)
   }
 }
 
@@ -76,7 +75,7 @@ export async function runImport(settings: ImportCommandSettings, context: Comman
       },
     })
   } catch (cause) {
-    if (context.stop.aborted) throw new CommandError(1, 'stopped; nothing was imported', { cause })
+    if (context.stop.aborted) throw new CommandError('stopped; nothing was imported', { cause })
     throw cause instanceof LockedError ? directoryInUse(settings.data, cause) : cause
   } finally {
     progress.end()

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { formatVkey } from '../../tlog/note.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { UsageError } from '../terminal/command-error.ts'
 import { option, optionOf, originName } from '../terminal/options.ts'
 import { ORIGIN } from './log-options.ts'
 import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
@@ -31,7 +32,7 @@ export function keygen(
   context: CommandContext,
 ): ExitCode {
   if ((to === undefined) === (show === undefined)) {
-    throw new CommandError(2, 'keygen needs either --to, for a new key, or --show, for an existing one')
+    throw new UsageError('keygen needs either --to, for a new key, or --show, for an existing one')
   }
   const isOfWitness = witness === true || mlDsa === true
   const key =

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { makeLog, NEW_LOG, openFolder } from '../../../test/story/damaged-log.ts'
 import { storePath } from '../../log/store/store.ts'
-import { CommandError } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { namesNoSite, newLogOf } from './log-options.ts'
 
 const BALANCES = { balances: 'refuse' } as const

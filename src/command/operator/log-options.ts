@@ -3,7 +3,7 @@ import { readHighWater } from '../../log/store/high-water.ts'
 import { hasStore, type NewLog, readStoreIdentity } from '../../log/store/store.ts'
 import { nameOfLog } from '../../log/tree/ready-log.ts'
 import { type Chain, CHAINS } from '../../protocol/tx.ts'
-import { CommandError } from '../terminal/command-context.ts'
+import { UsageError } from '../terminal/command-error.ts'
 import { keyFiles, option, originName } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 
@@ -56,7 +56,7 @@ export function directoryOption(): Option {
 
 /** Refuses a data directory without a log. */
 export function requireLog(data: string): void {
-  if (!hasStore(data)) throw new CommandError(2, `--data: ${shellQuoted(data)} holds no log`)
+  if (!hasStore(data)) throw new UsageError(`--data: ${shellQuoted(data)} holds no log`)
 }
 
 /**
@@ -72,16 +72,16 @@ export function newLogOf(
   if (!hasStore(options.data)) {
     const isNamed = origin !== undefined || simulated || options.development === true || joins
     // A lost log keeps its name, which is in the high-water mark.
-    if (!isNamed && readHighWater(options.data) === null) throw new CommandError(2, NO_NAME)
+    if (!isNamed && readHighWater(options.data) === null) throw new UsageError(NO_NAME)
     return { chain: options.chain ?? 'solana', origin: origin ?? nameOf(ORIGIN, simulated), simulated }
   }
   const existing = readStoreIdentity(options.data)
   if (options.chain !== undefined && options.chain !== existing.chain) {
-    throw new CommandError(2, `this log was made with --chain ${existing.chain}, not ${options.chain}`)
+    throw new UsageError(`this log was made with --chain ${existing.chain}, not ${options.chain}`)
   }
   const existingOrigin = nameOfLog(existing)
   if (origin !== undefined && origin !== existingOrigin) {
-    throw new CommandError(2, `this log was made with --origin ${existingOrigin}, not ${origin}`)
+    throw new UsageError(`this log was made with --origin ${existingOrigin}, not ${origin}`)
   }
   return existing
 }

@@ -6,7 +6,8 @@ import { beginLines, type LineOptions, lineOptions, sayStart } from '../log-line
 import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
 import { readTokens } from '../publish/token-file.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import { CommandError, type ExitCode, type CommandContext } from '../terminal/command-context.ts'
+import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
+import { UsageError } from '../terminal/command-error.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
@@ -163,8 +164,7 @@ function refuseChanges(options: ServeOptions): void {
   const [refused] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
   if (refused === undefined) return
   const name = refused.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  throw new CommandError(
-    2,
+  throw new UsageError(
     `--${name} changes the log, which is the same on all nodes: leave it out, and see docs/clusters.md`,
   )
 }

@@ -8,7 +8,8 @@ import { type CosignerKey, cosignerKey } from '../../log/tree/cosigner-key.ts'
 import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX } from '../../log/tree/signing-keys.ts'
 import { formatVkey } from '../../tlog/note.ts'
-import { CommandError, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { makeFolder, systemReason } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 
@@ -42,11 +43,11 @@ export function readSigningKeys(
   if (files === undefined && existsSync(defaultKeyFile(data))) removeMakings(defaultKeyFile(data))
   const paths = files ?? [defaultKeyFile(data)]
   if (paths.length > SIGNING_KEYS_MAX) {
-    throw new CommandError(2, '--signing-key-file: give one file, or two while the key changes')
+    throw new UsageError('--signing-key-file: give one file, or two while the key changes')
   }
   const keys = paths.map((path) => readKeyFile(path, context))
   if (new Set(keys.map(({ publicKey }) => base64urlnopad.encode(publicKey))).size < keys.length) {
-    throw new CommandError(2, '--signing-key-file: both files hold the same key; give it once')
+    throw new UsageError('--signing-key-file: both files hold the same key; give it once')
   }
   return keys
 }
@@ -58,8 +59,7 @@ export function readSharedKeys(
   context: CommandContext,
 ): readonly SigningKey[] {
   if (files === undefined && !existsSync(defaultKeyFile(data))) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       `every node of a log has its key: give the file with --signing-key-file, or copy it to ${defaultKeyFile(data)}`,
     )
   }
@@ -104,7 +104,7 @@ function makeDefaultKey(path: string, data: string): SigningKey | null {
     if (!(error instanceof CommandError)) throw error
     if (isExisting(error.cause) && existsSync(path)) return null
     const advice = `The key of a new log is beside its data directory: give a folder below it, such as --data ${shellQuoted(join(data, 'log'))}, or the file of a key with --signing-key-file`
-    throw new CommandError(2, `${error.message}. ${advice}`, { cause: error })
+    throw new UsageError(`${error.message}. ${advice}`, { cause: error })
   }
 }
 
@@ -126,8 +126,8 @@ export function makePrivateKey(path: string, option: string, type: PrivateKeyTyp
     createDurably(path, pem)
   } catch (cause) {
     if (isExisting(cause))
-      throw new CommandError(2, `${option}: ${path} exists already; give the path of a new file`, { cause })
-    throw new CommandError(2, `${option}: no key can be written to ${path}: ${systemReason(cause)}`, {
+      throw new UsageError(`${option}: ${path} exists already; give the path of a new file`, { cause })
+    throw new UsageError(`${option}: no key can be written to ${path}: ${systemReason(cause)}`, {
       cause,
     })
   }
@@ -145,7 +145,7 @@ export function readKeyFile(path: string, context: Pick<CommandContext, 'hasFile
 /** A private key as one that signs a log. `path` names the file in the error for a key of another type. */
 export function ed25519Of(path: string, key: KeyObject): SigningKey {
   if (key.asymmetricKeyType !== 'ed25519')
-    throw new CommandError(2, `${path} does not hold an Ed25519 key: make one with keygen`)
+    throw new UsageError(`${path} does not hold an Ed25519 key: make one with keygen`)
   return signingKey(key)
 }
 
@@ -154,14 +154,14 @@ export function readPrivateKey(path: string, context: Pick<CommandContext, 'hasF
   try {
     const found = statSync(path)
     if (found.isDirectory())
-      throw new CommandError(2, `the signing key file ${path} cannot be read: it is a folder`)
+      throw new UsageError(`the signing key file ${path} cannot be read: it is a folder`)
     if ((found.mode & OTHERS) !== 0 && context.hasFileModes) {
-      throw new CommandError(2, `${path} may be read by other users: make it private with chmod 600`)
+      throw new UsageError(`${path} may be read by other users: make it private with chmod 600`)
     }
     return keyIn(readFileSync(path), path)
   } catch (cause) {
     if (cause instanceof CommandError) throw cause
-    throw new CommandError(2, `the signing key file ${path} cannot be read: ${systemReason(cause)}`, {
+    throw new UsageError(`the signing key file ${path} cannot be read: ${systemReason(cause)}`, {
       cause,
     })
   }
@@ -172,7 +172,7 @@ function keyIn(pem: Buffer, path: string): KeyObject {
     return createPrivateKey(pem)
   } catch (cause) {
     const what = pem.length === 0 ? 'is empty' : 'holds no private key in PEM'
-    throw new CommandError(2, `the signing key file ${path} ${what}: give one that keygen has made`, {
+    throw new UsageError(`the signing key file ${path} ${what}: give one that keygen has made`, {
       cause,
     })
   }
@@ -192,6 +192,6 @@ function signingKey(privateKey: KeyObject): SigningKey {
 export function witnessKeyOf(path: string, name: string, privateKey: KeyObject): CosignerKey {
   const type = privateKey.asymmetricKeyType
   if (type !== 'ed25519' && type !== 'ml-dsa-44')
-    throw new CommandError(2, `${path} holds neither an Ed25519 nor an ML-DSA-44 key: make one with keygen`)
+    throw new UsageError(`${path} holds neither an Ed25519 nor an ML-DSA-44 key: make one with keygen`)
   return cosignerKey(name, privateKey)
 }

@@ -9,7 +9,8 @@ import {
   upgradeStore,
 } from '../../publish/upgrade/upgrade.ts'
 import { textOfFault } from '../service/background-audit.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { keyFiles, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -119,9 +120,9 @@ async function runUpgrade(
     if (context.stop.aborted) {
       const reason =
         'stopped; the old store is unchanged, and the same command continues where this one ended'
-      throw new CommandError(1, reason, { cause })
+      throw new CommandError(reason, { cause })
     }
-    if (cause instanceof LockedError) throw new CommandError(1, `${data}: ${cause.message}`, { cause })
+    if (cause instanceof LockedError) throw new CommandError(`${data}: ${cause.message}`, { cause })
     throw cause
   } finally {
     telling.end()

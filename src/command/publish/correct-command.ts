@@ -12,7 +12,8 @@ import type { EventCorrections, EventDetails, EventsPage } from '../../protocol/
 import { CORRECTABLE_TYPES, isEventType } from '../../protocol/rules.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { CommandError, type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { concernsNode, openPublishAccess, sendDrafts } from './publish-client.ts'
 
@@ -68,7 +69,7 @@ Example:
 async function correct(seq: number, options: CorrectOptions, context: CommandContext): Promise<ExitCode> {
   const { url, to, tokenFile, restate, dryRun = false } = options
   const fields = restate === undefined ? null : parseRestatement(restate)
-  if (tokenFile === undefined && !dryRun) throw new CommandError(2, 'correct needs --token-file or --dry-run')
+  if (tokenFile === undefined && !dryRun) throw new UsageError('correct needs --token-file or --dry-run')
   const access = tokenFile === undefined ? null : openPublishAccess(to, tokenFile, context)
   const daybook = openClient(url, context)
   const signal = context.stop
@@ -83,7 +84,6 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
   const correctable: readonly string[] = CORRECTABLE_TYPES
   if (!isEventType(event.type) || !correctable.includes(event.type)) {
     throw new CommandError(
-      1,
       `seq ${seq} is of type ${event.type}, which cannot be corrected: publish a further event instead`,
     )
   }
@@ -103,7 +103,7 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
     const { field: firstField } = sent.failure
     const isCorrected = CORRECTED_FIELDS.includes(firstField ?? '')
     const earlier = isCorrected ? await earlierCorrection(seq, read) : null
-    if (earlier !== null) throw new CommandError(1, `${earlier}; nothing was published`)
+    if (earlier !== null) throw new CommandError(`${earlier}; nothing was published`)
     for (const { draft, field, reason } of [sent.failure, ...sent.failure.others]) {
       const which = draft === null ? [] : [draft === 0 ? 'the correction' : 'the restatement']
       const place = [...which, ...(field === null ? [] : [field])].join(', ')
@@ -245,14 +245,14 @@ function parseRestatement(given: string): JsonObject {
   try {
     fields = JSON.parse(text)
   } catch (cause) {
-    throw new CommandError(2, '--restate is not valid JSON', { cause })
+    throw new UsageError('--restate is not valid JSON', { cause })
   }
   if (!isJsonObject(fields)) {
-    throw new CommandError(2, '--restate: give a JSON object of the changed fields, such as {"kots":"12.5"}')
+    throw new UsageError('--restate: give a JSON object of the changed fields, such as {"kots":"12.5"}')
   }
   const unknown = Object.keys(fields).find((key) => !RESTATABLE_FIELDS.includes(key))
   if (unknown !== undefined)
-    throw new CommandError(2, `--restate may have these fields only: ${RESTATABLE_FIELDS.join(', ')}`)
+    throw new UsageError(`--restate may have these fields only: ${RESTATABLE_FIELDS.join(', ')}`)
   return fields
 }
 
@@ -261,10 +261,7 @@ function readText(file: string): string {
     const text = readFileSync(file, 'utf8')
     if (text.length <= DRAFT_LINE_BYTES_MAX) return text
   } catch (cause) {
-    throw new CommandError(2, '--restate is neither a JSON object nor a readable file', { cause })
+    throw new UsageError('--restate is neither a JSON object nor a readable file', { cause })
   }
-  throw new CommandError(
-    2,
-    `--restate: ${file} is too long: a draft has at most ${DRAFT_LINE_BYTES_MAX} bytes`,
-  )
+  throw new UsageError(`--restate: ${file} is too long: a draft has at most ${DRAFT_LINE_BYTES_MAX} bytes`)
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
-import { CommandError } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { systemReason } from '../terminal/option-paths.ts'
 
 /** A line that is not blank, without its line break, and its number from 1. */
@@ -29,7 +29,7 @@ export async function* draftLines(
   } catch (error) {
     if (stop.aborted) return
     if (error instanceof CommandError) throw error
-    throw new CommandError(1, `${name} cannot be read: ${systemReason(error)}`, { cause: error })
+    throw new CommandError(`${name} cannot be read: ${systemReason(error)}`, { cause: error })
   } finally {
     stop.removeEventListener('abort', close)
   }
@@ -58,7 +58,7 @@ function openCutter(): Cutter {
     number += 1
     const bytes = whole.at(-1) === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole
     const fault = lineFault(bytes)
-    if (fault !== null) throw new CommandError(1, `line ${number} ${fault}`)
+    if (fault !== null) throw new CommandError(`line ${number} ${fault}`)
     const text = bytes.toString()
     if (text.trim() !== '') yield { number, text }
   }

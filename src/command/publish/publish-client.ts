@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
-import { CommandError, type CommandContext, pause, printNotice } from '../terminal/command-context.ts'
+import { type CommandContext, pause, printNotice } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { printable } from '../terminal/output.ts'
 import { readToken } from './token-file.ts'
@@ -162,7 +163,7 @@ export async function askOperator(
   })
   const last = answers.at(-1)
   if (last?.ok === true) return last.answer
-  throw new CommandError(1, last?.reason ?? NONE_ASKED)
+  throw new CommandError(last?.reason ?? NONE_ASKED)
 }
 
 function objectOf({ response, answer }: Whole): Readonly<{ ok: true; answer: JsonObject }> | NoAnswer {
@@ -300,7 +301,7 @@ type AddressChoice = Readonly<{
  */
 export function openAddressChoice(to: string, context: CommandContext): AddressChoice {
   const all = to.split(',').map((text) => readAddress(text.trim(), ADDRESS))
-  if (all.length > ADDRESSES_MAX) throw new CommandError(2, `--to takes at most ${ADDRESSES_MAX} addresses`)
+  if (all.length > ADDRESSES_MAX) throw new UsageError(`--to takes at most ${ADDRESSES_MAX} addresses`)
   const [first = readAddress('', ADDRESS)] = all
   let current = 0
   let leftMs = 0

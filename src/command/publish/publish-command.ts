@@ -5,7 +5,8 @@ import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { Option as PluggedOption } from '../plug/option.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
-import { type CommandContext, CommandError, type ExitCode, printNotice } from '../terminal/command-context.ts'
+import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { option } from '../terminal/options.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
@@ -72,7 +73,7 @@ export async function givenAccess(
   { to, tokenFile, url }: PublishOptions,
   context: CommandContext,
 ): Promise<PublishAccess> {
-  if (tokenFile === undefined) throw new CommandError(2, 'give the publish token with --token-file')
+  if (tokenFile === undefined) throw new UsageError('give the publish token with --token-file')
   const access = openPublishAccess(to, tokenFile, context)
   return url === undefined ? access : { ...access, log: await publicLog(url, context) }
 }
@@ -120,7 +121,7 @@ async function publishFile(file: string, given: PublishAccess, context: CommandC
     }
     if (context.stop.aborted) {
       counts.report()
-      throw new CommandError(1, `stopped before line ${firstLine}; repeat the command to continue`)
+      throw new CommandError(`stopped before line ${firstLine}; repeat the command to continue`)
     }
   } finally {
     progress.end()
@@ -140,9 +141,9 @@ async function publicLog(url: string, context: CommandContext): Promise<string |
 /** Whether a path is a pipe or a device, which may have no end; false for a file. Exit code 2 when it is neither. */
 function isPipe(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw new CommandError(2, `the file ${shellQuoted(path)} does not exist`)
+  if (found === undefined) throw new UsageError(`the file ${shellQuoted(path)} does not exist`)
   if (found.isDirectory())
-    throw new CommandError(2, `${shellQuoted(path)} is a folder; a file of drafts is needed`)
+    throw new UsageError(`${shellQuoted(path)} is a folder; a file of drafts is needed`)
   return !found.isFile()
 }
 

@@ -1,11 +1,6 @@
 import type { Readable } from 'node:stream'
-import {
-  type CommandContext,
-  CommandError,
-  type ExitCode,
-  pause,
-  printNotice,
-} from '../terminal/command-context.ts'
+import { type CommandContext, type ExitCode, pause, printNotice } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { openDraftCounts } from './draft-counts.ts'
 import { draftLines } from './draft-lines.ts'
 import { type DraftRow, type DraftSender, openTroubleReport, sendRows } from './draft-sender.ts'
@@ -43,7 +38,6 @@ export async function publishInput(
   }
   if (context.stop.aborted) {
     throw new CommandError(
-      1,
       `stopped after line ${last}; to continue, send the input again: what is published already is skipped`,
     )
   }

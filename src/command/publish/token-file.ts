@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDurably, makeFolderDurably, removeMakings } from '../../log/store/durable-rename.ts'
-import { CommandError } from '../terminal/command-context.ts'
+import { UsageError } from '../terminal/command-error.ts'
 import { readStart, systemReason } from '../terminal/option-paths.ts'
 import { TOKEN_BYTES_MIN } from '../../publish/api/token-guard.ts'
 
@@ -27,23 +27,18 @@ export function readTokens(file: string | null, data: string): readonly string[]
   } else if (file === null) removeMakings(path)
   const tokens = readLines(path).filter((line) => line !== '')
   if (tokens.length < 1 || tokens.length > 2) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       `the token file ${path} has ${tokens.length} tokens: it needs one, or two while the token changes`,
     )
   }
   for (const token of tokens) {
     if (!TOKEN.test(token)) {
-      throw new CommandError(
-        2,
+      throw new UsageError(
         `a token in ${path} has characters that cannot be sent: use visible ASCII without blanks`,
       )
     }
     if (token.length < TOKEN_BYTES_MIN) {
-      throw new CommandError(
-        2,
-        `a token in ${path} is shorter than ${TOKEN_BYTES_MIN} bytes: use a longer one`,
-      )
+      throw new UsageError(`a token in ${path} is shorter than ${TOKEN_BYTES_MIN} bytes: use a longer one`)
     }
   }
   return tokens
@@ -52,7 +47,7 @@ export function readTokens(file: string | null, data: string): readonly string[]
 /** Token that a client sends to the publish API: the first line of a file. */
 export function readToken(file: string): string {
   const [token = ''] = readLines(file)
-  if (!TOKEN.test(token)) throw new CommandError(2, `the first line of ${file} is not a token`)
+  if (!TOKEN.test(token)) throw new UsageError(`the first line of ${file} is not a token`)
   return token
 }
 
@@ -62,6 +57,6 @@ function readLines(path: string): readonly string[] {
       .split('\n')
       .map((line) => line.trim())
   } catch (cause) {
-    throw new CommandError(2, `the token file ${path} cannot be read: ${systemReason(cause)}`, { cause })
+    throw new UsageError(`the token file ${path} cannot be read: ${systemReason(cause)}`, { cause })
   }
 }

@@ -10,7 +10,8 @@ import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openBeside, openForReading, storePath, StoreError } from '../../log/store/store.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { AuditLines } from '../log-lines/node-lines.ts'
-import { CommandError, type CommandContext } from '../terminal/command-context.ts'
+import type { CommandContext } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Pace of the audits of a served log. */
@@ -67,7 +68,7 @@ export async function auditWhole(
       progress.at(state.checked, state.events)
       if (state.done) return state
       await turn()
-      if (context.stop.aborted) throw new CommandError(1, 'stopped before the whole log was checked')
+      if (context.stop.aborted) throw new CommandError('stopped before the whole log was checked')
     }
   } finally {
     progress.end()

@@ -36,7 +36,8 @@ import { drainThreads, type NodeSettings, openMainFront, planThreads, startThrea
 import { openNodeRegistry, openNodeReport, type Serving, watchNode } from './node-report.ts'
 import { openServiceMetrics, type ServiceMetrics } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
-import { CommandError, takeDirectory, type CommandContext } from '../terminal/command-context.ts'
+import { takeDirectory, type CommandContext } from '../terminal/command-context.ts'
+import { CommandError, UsageError } from '../terminal/command-error.ts'
 
 /** Settings of `serve`, already checked. */
 export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
@@ -249,7 +250,7 @@ async function orRefused(writing: Promise<Writer>, { stop }: Pick<CommandContext
     return await writing
   } catch (error) {
     if (error instanceof WriterRefusal)
-      throw new CommandError(stop.aborted ? 1 : 2, error.message, { cause: error })
+      throw new (stop.aborted ? CommandError : UsageError)(error.message, { cause: error })
     throw error
   }
 }

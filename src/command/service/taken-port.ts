@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { CommandError } from '../terminal/command-context.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 
 type PortOption = '--port' | '--publish-port' | '--ops-port' | '--witness-port'
@@ -21,7 +21,7 @@ export async function orTaken<T>(option: PortOption, listening: Promise<T>): Pro
     const place = placeTaken(error)
     if (place === undefined) throw error
     const message = `another program listens on ${place}: stop it, or choose another port with ${option}`
-    throw new CommandError(1, message, { cause: error })
+    throw new CommandError(message, { cause: error })
   }
 }
 

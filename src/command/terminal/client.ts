@@ -1,7 +1,8 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import { type Daybook, openDaybook } from '../../client/daybook.ts'
 import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
-import { CommandError, printNotice, type CommandContext } from './command-context.ts'
+import { printNotice, type CommandContext } from './command-context.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { readAddress } from './log-address.ts'
 import { printable } from './output.ts'
 import { VERSION } from './version.ts'
@@ -74,7 +75,8 @@ export function asCommandError(error: unknown): unknown {
   // The summary repeats the details with less precision.
   const message = faults.length > 0 ? faults.join('; ') : printable(error.message)
   const reason = error.cause instanceof Error ? causeOf(error.cause) : ''
-  return new CommandError(error.status === 400 ? 2 : 1, `${message}${reason}`, { cause: error })
+  const Kind = error.status === 400 ? UsageError : CommandError
+  return new Kind(`${message}${reason}`, { cause: error })
 }
 
 /** The innermost reason of a failed connection, in brackets; empty when there is none. */

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isNoRoom } from '../../log/store/disk-probe.ts'
 import { lockDirectory, LockedError } from '../../log/store/lock.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import { CommandError } from './command-error.ts'
 
 export { outsideReason } from '../../log/outside-reason.ts'
 
@@ -38,27 +38,6 @@ export type CommandContext = Readonly<{
 /** Exit code of the process: 0 done, 1 something is wrong or failed, 2 bad usage. */
 export type ExitCode = 0 | 1 | 2
 
-/** Faults of the machine beside a full disk. No other words of the command would cure them. */
-const MACHINE_FAULTS: ReadonlySet<unknown> = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM'])
-
-/**
- * Error that the user can correct. The command ends, and prints only the message. Whatever its code, it ends with 1 when
- * its cause is a fault of the machine, such as a disk that fails while the file of an option is read.
- */
-export class CommandError extends Error {
-  override readonly name = 'CommandError'
-  readonly exitCode: 1 | 2
-
-  constructor(exitCode: 1 | 2, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.exitCode = isMachineFault(this.cause) ? 1 : exitCode
-  }
-}
-
-function isMachineFault(error: unknown): boolean {
-  return isNoRoom(error) || (error instanceof Error && 'code' in error && MACHINE_FAULTS.has(error.code))
-}
-
 /** Writes one line to standard error. */
 export function printNotice(context: CommandContext, line: string): void {
   context.stderr.write(`${line}\n`)
@@ -76,7 +55,7 @@ export function takeDirectory(data: string): Disposable {
 /** Error of a command whose data directory another process has. */
 export function directoryInUse(data: string, cause: LockedError): CommandError {
   const action = 'stop it, or choose another folder with --data'
-  return new CommandError(1, `${data}: ${cause.message}: ${action}`, { cause })
+  return new CommandError(`${data}: ${cause.message}: ${action}`, { cause })
 }
 
 /** Waits, unless or until the command is stopped. */

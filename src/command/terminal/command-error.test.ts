@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { skipUnless } from '../../../test/processes/test-needs.ts'
 import { run } from '../../../test/stage/command-stage.ts'
-import { CommandError } from './command-context.ts'
+import { UsageError } from './command-error.ts'
 
 /** A file of Linux whose first byte cannot be read (EIO). */
 const FAILING = '/proc/self/mem'
@@ -27,7 +27,7 @@ suite('the exit code of a command', () => {
       // Node has no name for a used-up quota, only its number.
       const name = code === 'EDQUOT' ? `Unknown system error ${errno}` : code
       const cause = Object.assign(new Error('the file cannot be read'), { code: name, errno })
-      assert.equal(new CommandError(2, 'the file cannot be read', { cause }).exitCode, exitCode)
+      assert.equal(new UsageError('the file cannot be read', { cause }).exitCode, exitCode)
     })
 
   test(

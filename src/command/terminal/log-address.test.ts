@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream'
 import { text as whole } from 'node:stream/consumers'
 import { after, before, suite, test } from 'node:test'
 import { run } from '../../../test/stage/command-stage.ts'
-import { CommandError } from './command-context.ts'
+import { CommandError } from './command-error.ts'
 import { fetchSameOrigin, readAddress } from './log-address.ts'
 
 /** Answer of a server to each path: the target of a redirect, or null for an ordinary answer. */

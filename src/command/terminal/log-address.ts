@@ -1,6 +1,6 @@
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Surroundings } from '../../client/surroundings.ts'
-import { CommandError } from './command-context.ts'
+import { UsageError } from './command-error.ts'
 import { printable } from './output.ts'
 
 /** Redirects that are followed within one origin. */
@@ -20,7 +20,7 @@ export function isAddress(text: string): boolean {
 export function readAddress(text: string, { what, example }: AddressKind = SERVED): URL {
   const url = isAddress(text) ? URL.parse(text) : null
   if (url === null) {
-    throw new CommandError(2, `give ${what}, such as ${example}`)
+    throw new UsageError(`give ${what}, such as ${example}`)
   }
   const unused = [
     ...(url.username === '' && url.password === '' ? [] : ['a name or password']),
@@ -29,7 +29,7 @@ export function readAddress(text: string, { what, example }: AddressKind = SERVE
     ...(text.includes('#') ? ['a fragment'] : []),
   ]
   if (unused.length > 0) {
-    throw new CommandError(2, `give ${what} without ${unused.join(' or ')}, such as ${example}`)
+    throw new UsageError(`give ${what} without ${unused.join(' or ')}, such as ${example}`)
   }
   return url
 }

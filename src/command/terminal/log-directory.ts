@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import { hasStore, openForReading, StoreError, storePath } from '../../log/store/store.ts'
-import { CommandError, type CommandContext } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
+import { UsageError } from './command-error.ts'
 import { shellQuoted } from './output.ts'
 
 /** The log that a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */
@@ -25,8 +26,7 @@ export function mirrorIn(data: string): MirrorMeta | null {
 export function refuseMirrorDirectory(data: string): void {
   const mirror = mirrorIn(data)
   if (mirror === null) return
-  throw new CommandError(
-    2,
+  throw new UsageError(
     `${data} holds a mirror of ${mirror.of}: serve it with daybook mirror ${mirror.of} --data ${data}, or choose another directory`,
   )
 }
@@ -38,8 +38,7 @@ export function refuseMirrorDirectory(data: string): void {
 export function refuseOtherOwner(data: string, { isRoot }: CommandContext): void {
   const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0
   if (!isRoot || owner === 0) return
-  throw new CommandError(
-    2,
+  throw new UsageError(
     `${shellQuoted(data)} belongs to the user ${owner}, who could not use files of root: run the command as that user, such as runuser -u daybook -- daybook …`,
   )
 }

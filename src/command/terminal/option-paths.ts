@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { syncDirectory } from '../../log/store/durable-rename.ts'
 import { errorMessage, isOverQuota, QUOTA_WORDS } from '../../protocol/error-reason.ts'
-import { CommandError } from './command-context.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { shellQuoted } from './output.ts'
 
 /**
@@ -17,7 +17,7 @@ export function checkFolder(path: string, option: string): void {
     rmdirSync(mkdtempSync(join(folder, '.daybook-')))
   } catch (cause) {
     const fault = missing.length > 0 ? 'cannot be made' : 'cannot be written into'
-    throw new CommandError(2, `${option}: ${shellQuoted(path)} ${fault}: ${systemReason(cause)}`, { cause })
+    throw new UsageError(`${option}: ${shellQuoted(path)} ${fault}: ${systemReason(cause)}`, { cause })
   }
 }
 
@@ -33,7 +33,7 @@ export function makeFolder(path: string, option: string, mode = 0o777): void {
       syncDirectory(dirname(one))
     } catch (cause) {
       if (isFolder(one)) continue
-      throw new CommandError(2, `${option}: ${shellQuoted(path)} cannot be made: ${systemReason(cause)}`, {
+      throw new UsageError(`${option}: ${shellQuoted(path)} cannot be made: ${systemReason(cause)}`, {
         cause,
       })
     }
@@ -46,7 +46,7 @@ export function checkFileFolder(path: string, option: string): void {
   if (isFolder(folder)) return
   const { missing } = nearestFolder(folder, option)
   const absent = shellQuoted(missing[0] ?? folder)
-  throw new CommandError(2, `${option}: there is no folder ${absent}; make it first`)
+  throw new UsageError(`${option}: there is no folder ${absent}; make it first`)
 }
 
 /** Refuses a path that is not an ordinary file, or a new file whose folder does not exist. */
@@ -55,7 +55,7 @@ export function checkFile(path: string, option: string): void {
   if (found === undefined) return checkFileFolder(path, option)
   if (!found.isFile()) {
     const what = found.isDirectory() ? 'a folder' : 'not an ordinary file'
-    throw new CommandError(2, `${option}: ${shellQuoted(path)} is ${what}; a file is needed`)
+    throw new UsageError(`${option}: ${shellQuoted(path)} is ${what}; a file is needed`)
   }
 }
 
@@ -105,7 +105,7 @@ export function asPathError(error: unknown, option: string): unknown {
     (one) => typeof one === 'string',
   )
   const place = path === undefined ? '' : ` ${shellQuoted(path)}:`
-  return new CommandError(1, `${option}:${place} ${systemReason(error)}`, { cause: error })
+  return new CommandError(`${option}:${place} ${systemReason(error)}`, { cause: error })
 }
 
 /** Message of a system error without its code and call: `no space left on device`. */
@@ -126,7 +126,7 @@ function nearestFolder(
     const found = statOf(at)
     if (found?.isDirectory() === true) return { folder: at, missing: missing.toReversed() }
     if (found !== undefined || dirname(at) === at) {
-      throw new CommandError(2, `${option}: ${shellQuoted(at)} is a file; a folder is needed`)
+      throw new UsageError(`${option}: ${shellQuoted(at)} is a file; a folder is needed`)
     }
     missing.push(at)
   }

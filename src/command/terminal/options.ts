@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { WORD } from '../../protocol/rules.ts'
-import { CommandError } from './command-context.ts'
+import { UsageError } from './command-error.ts'
 import { parseNetworks } from '../../serve/allowance/caller.ts'
 
 /**
@@ -120,7 +120,7 @@ export function settleSwitches(command: Command, environment: Record<string, str
     if (value === undefined || !each.isBoolean()) continue
     const word = value.trim().toLowerCase()
     if (OFF.has(word)) delete environment[envVar]
-    else if (!ON.has(word)) throw new CommandError(2, `${envVar}: give true or false`)
+    else if (!ON.has(word)) throw new UsageError(`${envVar}: give true or false`)
   }
   for (const below of command.commands) settleSwitches(below, environment)
 }

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander'
 import { keyOfSeed, mlDsaKeyOfSeed } from '../../../test/tlog/example.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { formatVkey, type VerifierKey } from '../../tlog/note.ts'
-import { CommandError } from './command-context.ts'
+import { CommandError } from './command-error.ts'
 import { collectWitnesses, readWitnesses, type WitnessChoice } from './witness-option.ts'
 
 const seed = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { areWitnesses, majorityOf, witnessNames, WITNESSES_MAX } from '../../tlog/quorum.ts'
 import { parseVkey, type VerifierKey } from '../../tlog/note.ts'
-import { CommandError } from './command-context.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { NODE_PRIMITIVES } from './node-primitives.ts'
 
 /** Key of a witness that the user chose. `url` is the address below which the witness answers, without a slash at its end. */
@@ -28,19 +28,18 @@ export function readWitnesses(
 ): WitnessChoice | null {
   if (texts.length === 0) {
     if (quorum === undefined) return null
-    throw new CommandError(2, `${words.quorum} needs --witness`)
+    throw new UsageError(`${words.quorum} needs --witness`)
   }
-  if (texts.length > WITNESSES_MAX) throw new CommandError(2, `--witness: give at most ${WITNESSES_MAX}`)
+  if (texts.length > WITNESSES_MAX) throw new UsageError(`--witness: give at most ${WITNESSES_MAX}`)
   const witnesses = texts.map((text, index) => {
     const place = texts.length === 1 ? '--witness' : `--witness, number ${index + 1}`
     return readWitness(text, place, words.needsUrl)
   })
   const keys = witnesses.map(({ key }) => key)
-  if (!areWitnesses(keys)) throw new CommandError(2, '--witness: two of the keys are the same public key')
+  if (!areWitnesses(keys)) throw new UsageError('--witness: two of the keys are the same public key')
   const names = witnessNames(keys).length
   if (quorum !== undefined && !(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= names)) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       `${words.quorum}: give a whole number from 1 to ${names}, the names of the witnesses`,
     )
   }
@@ -48,7 +47,7 @@ export function readWitnesses(
 }
 
 function readWitness(text: string, place: string, needsUrl: boolean): ChosenWitness {
-  const fault = (what: string): CommandError => new CommandError(2, `${place}: ${what}`)
+  const fault = (what: string): CommandError => new UsageError(`${place}: ${what}`)
   // The base64 of a vkey may end with `=` too.
   const [, vkey = text, address = null] = /^(.*)=(https?:\/\/.*)$/i.exec(text) ?? []
   const key = parseVkey(NODE_PRIMITIVES.sha256, vkey)

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base'
 import type { ChainClientSettings, TokenAccount } from '../chain/tx-verdict.ts'
-import { CommandError } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 
 type AskableChain = ChainClientSettings['chain']
 
@@ -11,7 +11,7 @@ export function readServers(
 ): Readonly<{ chain: AskableChain; urls: readonly string[] }> {
   const [, chain, list = ''] = /^\s*(solana|evm)=(.*)$/s.exec(text) ?? []
   if (chain !== 'solana' && chain !== 'evm') {
-    throw new CommandError(2, `${option}: give solana=URL,URL,URL or evm=URL,URL,URL`)
+    throw new UsageError(`${option}: give solana=URL,URL,URL or evm=URL,URL,URL`)
   }
   // A comma inside a URL is not followed by a scheme.
   return { chain, urls: list.split(/,(?=\s*[a-z]+:)/i).map((url) => url.trim()) }
@@ -26,7 +26,7 @@ export function checkAddresses(before: string, chain: AskableChain, account: Tok
   for (const [name, address] of Object.entries(account)) {
     if (isAddress(chain, address)) continue
     const form = chain === 'evm' ? '0x and 40 hex digits' : 'base58 that decodes to 32 bytes'
-    throw new CommandError(2, `${before}${name} is no address of ${chain}: give ${form}`)
+    throw new UsageError(`${before}${name} is no address of ${chain}: give ${form}`)
   }
 }
 

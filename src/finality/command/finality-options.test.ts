@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { Command } from 'commander'
 import type { Chain } from '../../protocol/tx.ts'
 import type { FinalitySettings } from '../gate/finality-settings.ts'
-import { CommandError } from '../../command/terminal/command-context.ts'
+import { CommandError } from '../../command/terminal/command-error.ts'
 import { finalityOf, type FinalityOptions, finalityOptions } from './finality-options.ts'
 
 const KEY = 'a-secret-key-of-a-provider'

@@ -7,7 +7,7 @@ import { REQUESTS_A_MINUTE_MIN } from '../gate/request-budget.ts'
 import type { Judge, ServePart } from '../../command/plug/option.ts'
 import { checkAddresses, readServers } from './chain-words.ts'
 import { option, OVERDUE_MINUTES, overdueOption, wholeBetween } from '../../command/terminal/options.ts'
-import { CommandError } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 import { openFinalityMetrics } from './finality-metrics.ts'
 
 /** The part of `serve`: drafts with a transaction are held until RPC servers say that it is final. */
@@ -70,18 +70,16 @@ export function finalityOf(options: FinalityOptions, chain: Chain | null): Final
   const { finality, finalityAmounts } = options
   if (finality === undefined) {
     if (finalityAmounts === undefined) return null
-    throw new CommandError(2, '--finality-amounts needs --finality: only the chain knows what was moved')
+    throw new UsageError('--finality-amounts needs --finality: only the chain knows what was moved')
   }
   const settings = readSettings(options, finality)
   if (chain === 'opaque') {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       '--finality: this log has --chain opaque, whose transactions nobody can be asked about',
     )
   }
   if (chain !== null && settings.chain !== chain) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       `--finality: this log has --chain ${chain}: give ${chain}=URL, not ${settings.chain}=URL`,
     )
   }
@@ -109,7 +107,7 @@ function readFinality(text: string): ReturnType<typeof readServers> {
     chainUrlsOf(servers.urls)
   } catch (error) {
     if (!(error instanceof ChainError)) throw error
-    throw new CommandError(2, `--finality: ${error.message}`)
+    throw new UsageError(`--finality: ${error.message}`)
   }
   return servers
 }
@@ -119,7 +117,7 @@ const ACCOUNTS = /^\s*payer=([^,\s]+),token=([^,\s]+)\s*$/
 function readAmounts(text: string, chain: AskedChain): TokenAccount {
   const [, payer = '', token = ''] = ACCOUNTS.exec(text) ?? []
   if (payer === '' || token === '') {
-    throw new CommandError(2, '--finality-amounts: give payer=ADDRESS,token=MINT')
+    throw new UsageError('--finality-amounts: give payer=ADDRESS,token=MINT')
   }
   checkAddresses('--finality-amounts: ', chain, { payer, token })
   return { payer, token }

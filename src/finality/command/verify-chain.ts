@@ -14,7 +14,8 @@ import type { Source } from '../../verify/reading/source.ts'
 import { checkAddresses, readServers } from './chain-words.ts'
 import { pauseOf } from '../../command/terminal/client.ts'
 import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
-import { CommandError, type CommandContext } from '../../command/terminal/command-context.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
+import { CommandError, UsageError } from '../../command/terminal/command-error.ts'
 
 /** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
 const SAMPLE = 300
@@ -89,14 +90,14 @@ export async function openChainQuestions(
 ): Promise<ChainQuestions | null> {
   const account = accountOf(options)
   if (options.chain === undefined) {
-    if (account !== null) throw new CommandError(2, '--payer and --token need --chain')
-    if (options.tx !== undefined) throw new CommandError(2, '--tx needs --chain')
+    if (account !== null) throw new UsageError('--payer and --token need --chain')
+    if (options.tx !== undefined) throw new UsageError('--tx needs --chain')
     return null
   }
   const { chain, urls } = readServers('--chain', options.chain)
   if (account !== null) checkAddresses('--', chain, account)
   if (options.tx !== undefined && !isTx(chain, options.tx))
-    throw new CommandError(2, `--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
+    throw new UsageError(`--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
   const log = await askLog(source)
   if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
   const sleep = pauseOf(context.stop)
@@ -126,7 +127,7 @@ export async function openChainQuestions(
       now: context.now,
     }
   } catch (cause) {
-    if (cause instanceof ChainError) throw new CommandError(2, `--chain: ${cause.message}`, { cause })
+    if (cause instanceof ChainError) throw new UsageError(`--chain: ${cause.message}`, { cause })
     throw cause
   }
 }
@@ -134,7 +135,7 @@ export async function openChainQuestions(
 function accountOf({ payer, token }: ChainOptions): TokenAccount | null {
   if (payer === undefined && token === undefined) return null
   if (payer === undefined || token === undefined)
-    throw new CommandError(2, '--payer and --token go together: amounts are compared only with both')
+    throw new UsageError('--payer and --token go together: amounts are compared only with both')
   return { payer, token }
 }
 
@@ -146,14 +147,13 @@ async function askLog(source: Source): Promise<Readonly<{ chain: string | null; 
     const chain = status['chain']
     return { chain: typeof chain === 'string' ? chain : null, isSimulated: status['simulated'] === true }
   } catch (cause) {
-    if (cause instanceof WrongError) throw new CommandError(1, cause.message, { cause })
+    if (cause instanceof WrongError) throw new CommandError(cause.message, { cause })
     throw cause
   }
 }
 
 function otherChain(own: string, asked: AskableChain): CommandError {
-  return new CommandError(
-    2,
+  return new UsageError(
     own === 'opaque'
       ? '--chain: this log does not name its chain (opaque), so nobody can be asked about its transactions'
       : `--chain: the transactions of this log are not of ${asked}: give the chain that its /status names`,

@@ -9,12 +9,8 @@ import { runToEnd } from '../../command/operator/node-ending.ts'
 import { demandFreePort } from '../../command/service/taken-port.ts'
 import { asCommandError, causeOf, fetchAllowed } from '../../command/terminal/client.ts'
 import { openProgress } from '../../command/terminal/progress.ts'
-import {
-  CommandError,
-  type ExitCode,
-  takeDirectory,
-  type CommandContext,
-} from '../../command/terminal/command-context.ts'
+import { type ExitCode, takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
+import { CommandError } from '../../command/terminal/command-error.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 import { hostInUrl } from '../../command/terminal/log-address.ts'
 
@@ -72,17 +68,14 @@ async function build(
     )
     if (built.is === 'contradicted') {
       lines.say('origin-contradicts', { reason: built.reason, evidence: built.evidence })
-      throw new CommandError(
-        1,
-        `the mirror is not built: ${built.reason}; the evidence is in ${built.evidence}`,
-      )
+      throw new CommandError(`the mirror is not built: ${built.reason}; the evidence is in ${built.evidence}`)
     }
     if (worked)
       lines.say('mirror-built', { events: built.events, ms: Math.round(context.monotonicMs() - beganMs) })
   } catch (error) {
-    if (context.stop.aborted) throw new CommandError(1, stoppedWords(followed.dataDirectory))
+    if (context.stop.aborted) throw new CommandError(stoppedWords(followed.dataDirectory))
     if (error instanceof UnlistedKeyError)
-      throw new CommandError(1, unlistedWords(followed.url), { cause: error })
+      throw new CommandError(unlistedWords(followed.url), { cause: error })
     throw asCommandError(error)
   } finally {
     progress.end()

@@ -6,7 +6,8 @@ import { demandFreePort } from '../../command/service/taken-port.ts'
 import { hostInUrl } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, optionOf, originName } from '../../command/terminal/options.ts'
-import { CommandError, takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
+import { takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
@@ -28,8 +29,8 @@ export const COSIGNING_MIRROR: MirrorPart = {
   witness(options: MirrorWitnessOptions, data) {
     const { witnessName: name, witnessKeyFile: keyFile, witnessHost, witnessPort, acceptCopy } = options
     if (name === undefined) {
-      if (keyFile !== undefined) throw new CommandError(2, '--witness-key-file needs --witness-name')
-      if (acceptCopy === true) throw new CommandError(2, '--accept-copy needs --witness-name')
+      if (keyFile !== undefined) throw new UsageError('--witness-key-file needs --witness-name')
+      if (acceptCopy === true) throw new UsageError('--accept-copy needs --witness-name')
       return null
     }
     const stateDirectory = join(data, 'witness')

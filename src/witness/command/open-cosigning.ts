@@ -13,7 +13,8 @@ import { openWitnessListener, WITNESS_CONNECTIONS_MAX } from '../cosigner/witnes
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
-import { CommandError, type CommandContext } from '../../command/terminal/command-context.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
+import { CommandError } from '../../command/terminal/command-error.ts'
 import { openCosignerMetrics } from './witness-metrics.ts'
 
 type CosigningSettings = Readonly<{
@@ -85,7 +86,7 @@ function openState(
       onFact: (fact) => sayFact(fact, lines),
     })
   } catch (error) {
-    if (error instanceof CosignerStateError) throw new CommandError(1, error.message, { cause: error })
+    if (error instanceof CosignerStateError) throw new CommandError(error.message, { cause: error })
     throw error
   }
 }

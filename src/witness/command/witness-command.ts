@@ -9,12 +9,8 @@ import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/
 import { runToEnd } from '../../command/operator/node-ending.ts'
 import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
-import {
-  CommandError,
-  type ExitCode,
-  takeDirectory,
-  type CommandContext,
-} from '../../command/terminal/command-context.ts'
+import { type ExitCode, takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
 import { openWitnessRegistry } from './witness-metrics.ts'
@@ -46,7 +42,7 @@ export async function runWitness(
 ): Promise<ExitCode> {
   const beganMs = context.monotonicMs()
   if (hasStore(settings.data))
-    throw new CommandError(2, '--data: the directory holds a log; a witness has a directory of its own')
+    throw new UsageError('--data: the directory holds a log; a witness has a directory of its own')
   await using stack = new AsyncDisposableStack()
   stack.use(takeDirectory(settings.data))
   const choice = { ...settings, keyBase: settings.data, keyOption: '--key-file' } as const

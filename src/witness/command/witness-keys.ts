@@ -10,7 +10,8 @@ import {
   readPrivateKey,
   witnessKeyOf,
 } from '../../command/operator/signing-key-file.ts'
-import { CommandError, printNotice, type CommandContext } from '../../command/terminal/command-context.ts'
+import { printNotice, type CommandContext } from '../../command/terminal/command-context.ts'
+import { UsageError } from '../../command/terminal/command-error.ts'
 
 /** Options that choose the keys of a witness and its state. */
 type KeyChoice = Readonly<{
@@ -39,23 +40,21 @@ export function readWitnessKeys(choice: KeyChoice, context: CommandContext): rea
   const files = choice.keyFile ?? defaultFiles(keyBase).filter((path) => existsSync(path))
   if (files.length === 0) {
     if (hasState)
-      throw new CommandError(
-        2,
+      throw new UsageError(
         `${data} holds the state of a witness, and its keys are not there: ${defaultFiles(keyBase).join(', ')}`,
       )
-    if (acceptCopy) throw new CommandError(2, 'nothing needs --accept-copy: keys and state are new')
+    if (acceptCopy) throw new UsageError('nothing needs --accept-copy: keys and state are new')
     return makeKeys(keyBase, name, context)
   }
   if (!hasState && !acceptCopy) {
-    throw new CommandError(
-      2,
+    throw new UsageError(
       `${data} holds no state, and the keys exist already: they may have cosigned with another state. Only if they have never cosigned anything, start once with --accept-copy`,
     )
   }
-  if (files.length > COSIGNER_KEYS_MAX) throw new CommandError(2, `${keyOption}: ${TWO_KEYS}`)
+  if (files.length > COSIGNER_KEYS_MAX) throw new UsageError(`${keyOption}: ${TWO_KEYS}`)
   const keys = files.map((path) => witnessKeyOf(path, name, readPrivateKey(path, context)))
   if (new Set(keys.map(({ verifier }) => verifier.type)).size < keys.length)
-    throw new CommandError(2, `${keyOption}: ${TWO_KEYS}`)
+    throw new UsageError(`${keyOption}: ${TWO_KEYS}`)
   return keys
 }
 

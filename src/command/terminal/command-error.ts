@@ -1,0 +1,22 @@
+import { isNoRoom } from '../../log/store/disk-probe.ts'
+
+/** Faults of the machine beside a full disk. No other words of the command would cure them. */
+const MACHINE_FAULTS: ReadonlySet<unknown> = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
+/** Error that the user can correct. The command ends with 1, and prints only the message. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  readonly exitCode: 1 | 2 = 1
+}
+
+/**
+ * Error of a command whose words must change, which ends with 2. It ends with 1 when its cause is a fault of the machine,
+ * such as a disk that fails while the file of an option is read.
+ */
+export class UsageError extends CommandError {
+  override readonly exitCode: 1 | 2 = isMachineFault(this.cause) ? 1 : 2
+}
+
+function isMachineFault(error: unknown): boolean {
+  return isNoRoom(error) || (error instanceof Error && 'code' in error && MACHINE_FAULTS.has(error.code))
+}
