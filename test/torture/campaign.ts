@@ -18,13 +18,6 @@ export type Campaign = Readonly<{
   seedNumber: number
   random: Random
   /**
-   * Whether this run tries a case that is known by its name. `DAYBOOK_PART` such as `3/10` makes a run the third of ten
-   * parts: each case belongs to one of them, so that together they try every case once.
-   */
-  isOfPart(name: string): boolean
-  /** Number of this part, from 1, and how many there are. */
-  part: Readonly<{ number: number; count: number }>
-  /**
    * Reports what the run counted. Fails when a figure is below its floor: a run whose faults did not fire, or that met
    * no traffic, proves nothing.
    */
@@ -43,14 +36,11 @@ export function openCampaign(
   const size = Number(process.env['DAYBOOK_CAMPAIGN'] ?? row.sizes.quick)
   const seed = process.env['DAYBOOK_SEED'] ?? row.seed
   const record = process.env['DAYBOOK_RECORD']
-  const part = partIn(process.env['DAYBOOK_PART'] ?? '1/1')
   return {
     size,
     seed,
     seedNumber: seedNumberOf(seed),
     random: randomOf(seed),
-    part,
-    isOfPart: (one) => shareOf(one, part.count) === part.number - 1,
     finish(t, figures, floors) {
       t.diagnostic(`${name}: ${size} ${row.unit}, seed: ${seed} (set it with DAYBOOK_SEED)`)
       t.diagnostic(JSON.stringify(figures))
@@ -62,25 +52,7 @@ export function openCampaign(
   }
 }
 
-function partIn(text: string): Campaign['part'] {
-  const [, number, count] = (/^(\d+)\/(\d+)$/.exec(text) ?? assert.fail('DAYBOOK_PART is like 3/10')).map(
-    Number,
-  )
-  assert.ok(number !== undefined && count !== undefined && number >= 1 && number <= count, 'DAYBOOK_PART')
-  return { number, count }
-}
-
-/** Share of so many, from 0, to which a name always belongs. */
-export function shareOf(name: string, shares: number): number {
-  return hashedNumber(name) % shares
-}
-
-/** A whole number below 2^32 that a text always gives. */
-function hashedNumber(text: string): number {
-  return Number.parseInt(hash('sha256', text).slice(0, 8), 16)
-}
-
 /** A whole number stays what it is, so that a library's own report of its seed can be given back. */
 function seedNumberOf(seed: string): number {
-  return /^\d{1,9}$/.test(seed) ? Number(seed) : hashedNumber(seed) >>> 1
+  return /^\d{1,9}$/.test(seed) ? Number(seed) : Number.parseInt(hash('sha256', seed).slice(0, 8), 16) >>> 1
 }

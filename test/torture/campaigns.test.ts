@@ -5,7 +5,6 @@ import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 import { SOURCES } from '../stage/source-tree.ts'
-import { openCampaign } from './campaign.ts'
 import { CAMPAIGNS } from './campaigns.ts'
 import { LARGER_SAMPLES } from './larger-samples.ts'
 import { listOf } from './run-torture.ts'
@@ -39,26 +38,5 @@ suite('each campaign', () => {
       quick.filter((path) => /process\.env\['DAYBOOK_CAMPAIGN'\]/.test(textOf(path))).toSorted(),
       Object.keys(LARGER_SAMPLES).toSorted(),
     )
-  })
-
-  test('that runs in parts tries each case in one of them', () => {
-    const before = process.env['DAYBOOK_PART']
-    const names = Array.from({ length: 400 }, (_, index) => `case ${index}`)
-    try {
-      const parts = Array.from({ length: 4 }, (_, index) => {
-        process.env['DAYBOOK_PART'] = `${index + 1}/4`
-        const { isOfPart } = openCampaign('failing-calls')
-        return names.filter((name) => isOfPart(name))
-      })
-      assert.deepEqual(parts.flat().toSorted(), names.toSorted())
-      for (const part of parts) assert.ok(part.length > 50, `${part.length} cases`)
-      for (const wrong of ['0/4', '5/4', 'x', '1/0']) {
-        process.env['DAYBOOK_PART'] = wrong
-        assert.throws(() => openCampaign('failing-calls'), /DAYBOOK_PART/)
-      }
-    } finally {
-      if (before === undefined) delete process.env['DAYBOOK_PART']
-      else process.env['DAYBOOK_PART'] = before
-    }
   })
 })

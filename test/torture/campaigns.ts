@@ -11,11 +11,6 @@ export type CampaignRow = Readonly<{
   /** Unit of its sizes. */
   unit: string
   sizes: Sizes
-  /**
-   * Units of a part. A larger size runs in parts, each with a seed of its own and with its share of the cases that have
-   * names, so that a run that is broken off loses one part at most. The counts of the parts are added.
-   */
-  part?: number
   /** Seed inside `npm run test:all`, so that each commit runs the same. */
   seed: string
 }>
@@ -27,7 +22,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'A write-ahead log cut at any byte or with any bit flipped leaves whole commits, in every table',
     unit: 'cuts, and a fifth as many states of a longer log, cut or with a bit flipped',
     sizes: { quick: 100, hour: 5_000, night: 125_000 },
-    part: 25_000,
     seed: 'a torn log',
   },
   'flipped-store': {
@@ -51,17 +45,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'A service whose k-th call on its files fails acknowledges nothing that it may lose, and starts again',
     unit: 'runs',
     sizes: { quick: 4, hour: 150, night: 3_000 },
-    part: 300,
     seed: 'a call that fails',
-  },
-  'kill-publishing': {
-    file: 'test/crash/crash.slow.test.ts',
-    promise:
-      'A service killed at any moment keeps what it acknowledged, and a retry of the rest doubles nothing',
-    unit: 'kills',
-    sizes: { quick: 6, hour: 100, night: 5_000 },
-    part: 500,
-    seed: 'kill -9 during publishing',
   },
   'stream-resumes': {
     file: 'test/torture/stream/stream-resumes.slow.test.ts',
@@ -99,7 +83,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'A row of an outbox becomes one event, in the order of commits, whatever is killed or restored',
     unit: 'kills of the database',
     sizes: { quick: 3, hour: 20, night: 200 },
-    part: 40,
     seed: 'kill -9 of database and drainer',
   },
   finality: {
@@ -122,7 +105,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'Drafts are held, published and refused as the model of the specification says',
     unit: 'runs',
     sizes: { quick: 6, hour: 400, night: 6_000 },
-    part: 1_000,
     seed: '20261123',
   },
   'review-holds': {
@@ -143,7 +125,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     file: 'test/torture/history/single-cluster.slow.test.ts',
     promise: 'A node that is killed, paused and cut off loses and repeats nothing, and keeps the order',
     unit: 'faults',
-    sizes: { quick: 5, hour: 40, night: 200 },
+    sizes: { quick: 12, hour: 60, night: 300 },
     seed: 'one node',
   },
   pages: {

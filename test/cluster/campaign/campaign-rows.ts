@@ -15,8 +15,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'Nodes, mirrors, chain, outbox, witnesses and backups keep their promises while all of them fail together',
     unit: 'faults',
-    sizes: { quick: 0, hour: 60, night: 300 },
-    part: 50,
+    sizes: { quick: 0, hour: 60, night: 200 },
     seed: 'all faults at once',
   },
   'hostile-rows': {
@@ -24,7 +23,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'No damaged row of a table, and no damaged file of a node on one, is more than a refusal',
     unit: 'inputs',
     sizes: { quick: 3_000, hour: 100_000, night: 1_000_000 },
-    part: 100_000,
     seed: 'damaged rows',
   },
   'node-model': {
@@ -33,7 +31,6 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
       'Three nodes of a log on a table lose, double and sign nothing twice in virtual time, even when the tail is lost',
     unit: 'schedules of each of three kinds',
     sizes: { quick: 20, hour: 600, night: 10_000 },
-    part: 1_000,
     seed: 'one node leads',
   },
 }

@@ -1,7 +1,7 @@
 import { suite, test } from 'node:test'
 import { hasPostgres } from '../../database/postgres-server.ts'
 import { skipUnless, skipWithout } from '../../processes/test-needs.ts'
-import { openCampaign, shareOf } from '../../torture/campaign.ts'
+import { openCampaign } from '../../torture/campaign.ts'
 import { assertCampaign } from '../../torture/history/campaign-test.ts'
 import { HAS_LITEWITNESS, LITEWITNESS_NEEDED } from '../../witness/litewitness.ts'
 import { CAMPAIGNS } from './campaign-rows.ts'
@@ -10,10 +10,8 @@ import { WHOLE_COMPANY } from './whole-company.ts'
 
 const CAMPAIGN = openCampaign('everything', CAMPAIGNS)
 const FAULTS = CAMPAIGN.size
-/** Parts of a run. Each first fires the faults that the others do not. */
-const { number: PART, count: PARTS } = CAMPAIGN.part
 
-// `npm run test:all` fires no fault here: each part has a campaign of its own there.
+// `npm run test:all` fires no fault here: each of them has a campaign of its own there.
 if (FAULTS > 0)
   suite(
     `nodes on PostgreSQL, mirrors, a chain, an outbox, witnesses and backups during ${FAULTS} faults`,
@@ -28,7 +26,6 @@ if (FAULTS > 0)
           CAMPAIGN,
           (folder, seed) => openTableCluster(folder, seed, WHOLE_COMPANY),
           {
-            isPreferred: (name) => shareOf(name, PARTS) === PART - 1,
             first: ['kill the leader + kill witness.example/one + kill drainer and database of the outbox'],
             acksPerRound: 15,
             subscribers: FAULTS > 10 ? 200 : 30,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Campaign, Figures } from '../campaign.ts'
-import { type CampaignResult, type CampaignSettings, runCampaign } from './cluster-campaign.ts'
+import { type CampaignSettings, runCampaign } from './cluster-campaign.ts'
 import type { Cluster } from './cluster.ts'
 import { violationsOf } from './history-checker.ts'
 
@@ -42,14 +42,11 @@ export async function assertCampaign(
       for (const { said, name, url } of cluster.nodes)
         t.diagnostic(`${name} at ${url()}: ${said().slice(-SAID_CHARACTERS)}`)
     }
-    const result = await runCampaign(cluster, settings).catch((error: unknown) => {
+    const { history, fired, counts } = await runCampaign(cluster, settings).catch((error: unknown) => {
       tell()
       throw error
     })
-    const { history, fired, counts } = result
     t.diagnostic(JSON.stringify(fired))
-    t.diagnostic(figuresOf(result, settings))
-    t.diagnostic(distributionOf(history.recoveries))
     const violations = violationsOf(history)
     if (violations.length > 0) tell()
     assert.deepEqual(violations, [])
@@ -72,36 +69,4 @@ export async function assertCampaign(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** One row of the table in docs/reliability.md. */
-function figuresOf({ history, fired, counts }: CampaignResult, { subscribers }: CampaignSettings): string {
-  const total = Object.values(fired).reduce((sum, count) => sum + count, 0)
-  const agree = spread(history.recoveries.map(({ agreeMs }) => agreeMs))
-  const publish = spread(history.recoveries.map(({ publishMs }) => publishMs))
-  const { requests, unknowns, events, deliveries, hops } = counts
-  const violations = violationsOf(history).length
-  const cells = [total, requests, unknowns, events, subscribers, deliveries, hops, agree, publish, violations]
-  return `| ${cells.map((cell) => cell?.toLocaleString('en')).join(' | ')} |`
-}
-
-/** Times until all nodes agree, at the machine's pace and as they would be alone, in seconds. */
-function distributionOf(recoveries: CampaignResult['history']['recoveries']): string {
-  const shares = [0.5, 0.9, 0.99, 1]
-  const of = (values: readonly number[]): string => {
-    const ordered = values.toSorted((a, b) => a - b)
-    const at = shares.map((share) => ordered[Math.ceil(share * ordered.length) - 1] ?? 0)
-    return at.map((value) => value.toFixed(1)).join(' / ')
-  }
-  const agree = of(recoveries.map(({ agreeMs }) => agreeMs / 1_000))
-  const alone = of(recoveries.map(({ agreeMs, slowness }) => agreeMs / 1_000 / slowness))
-  const slowness = of(recoveries.map((one) => one.slowness))
-  return `of ${recoveries.length} recoveries, 50 / 90 / 99 / 100 %: nodes agree after ${agree} s; slowness ${slowness}; divided ${alone} s`
-}
-
-/** Median and maximum in seconds. */
-function spread(times: readonly number[]): string {
-  const ordered = times.toSorted((a, b) => a - b)
-  const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
-  return `${seconds(ordered[Math.floor(ordered.length / 2)] ?? 0)} / ${seconds(ordered.at(-1) ?? 0)} s`
 }

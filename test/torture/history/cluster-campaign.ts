@@ -19,8 +19,6 @@ export type CampaignSettings = Readonly<{
   faults: number
   /** Names of the faults of the first rounds, one round each. A name with ` + ` between fires several at once. */
   first?: readonly string[]
-  /** Whether a fault comes before others that have fired as often: all, if there are more faults than a run fires. */
-  isPreferred?(name: string): boolean
   /** Acknowledgements before each round of faults and after the last, so that a slow machine publishes as much. */
   acksPerRound: number
   subscribers: number
@@ -159,9 +157,7 @@ async function fireAll(stage: Stage): Promise<void> {
     const names = settings.first?.[round - 1]?.split(' + ') ?? []
     const named = faults.filter(({ name }) => names.includes(name))
     assert.equal(named.length, names.length, `there is no fault ${names.join(', or no ')}`)
-    for (const { name, fire } of named.length > 0
-      ? named
-      : chosenFaults(faults, fired, random, settings.isPreferred)) {
+    for (const { name, fire } of named.length > 0 ? named : chosenFaults(faults, fired, random)) {
       const fault = await fire()
       if (fault === null) continue
       begun.push({ name, heal: fault.heal })

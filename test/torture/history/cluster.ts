@@ -80,19 +80,15 @@ export type Cluster = AsyncDisposable &
 /** A second fault joins the first this often. */
 const PAIRS = 0.3
 
-/**
- * One or two faults of different places, of those that have been fired least. Of those, the preferred ones come first,
- * by default all.
- */
+/** One or two faults of different places, of those that have been fired least. */
 export function chosenFaults(
   faults: readonly ClusterFault[],
   fired: Readonly<Record<string, number>>,
   random: Random,
-  isPreferred: (name: string) => boolean = () => true,
 ): readonly ClusterFault[] {
   const rank = faults.map((fault) => ({
     fault,
-    rank: (fired[fault.name] ?? 0) + (random.next() + (isPreferred(fault.name) ? 0 : 1)) / 2,
+    rank: (fired[fault.name] ?? 0) + random.next(),
   }))
   const [first, ...others] = rank.toSorted((a, b) => a.rank - b.rank).map(({ fault }) => fault)
   const mayJoin = first?.isAlone !== true && random.chance(PAIRS)
