@@ -105,7 +105,7 @@ async function runCampaign(
   log.end()
   await once(log, 'finish')
   const seconds = Math.round((performance.now() - begun) / 100) / 10
-  const recorded = linesIn<RecordedCampaign>(record).find((one) => one.name === name)
+  const recorded = (valuesIn(record) as readonly RecordedCampaign[]).find((one) => one.name === name)
   // A campaign that was skipped ends with 0 too, but records nothing.
   const passed = code === 0 && recorded !== undefined
   const figures = recorded?.figures ?? {}
@@ -117,15 +117,16 @@ async function runCampaign(
 const recordPath = ({ folder, tier, seed }: TortureSettings): string => join(folder, `${tier}-${seed}.jsonl`)
 
 /** Values of a file with one a line; none without the file. */
-function linesIn<Line>(path: string): readonly Line[] {
+function valuesIn(path: string): readonly unknown[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').trim().split('\n')
-  return lines.map((line) => JSON.parse(line) as Line)
+  return lines.map((line) => JSON.parse(line) as unknown)
 }
 
 /** The last outcome of each campaign of a run, in the order of the campaigns. */
 function outcomesOf(settings: TortureSettings): readonly Outcome[] {
-  const newest = new Map(linesIn<Outcome>(recordPath(settings)).map((outcome) => [outcome.name, outcome]))
+  const outcomes = valuesIn(recordPath(settings)) as readonly Outcome[]
+  const newest = new Map(outcomes.map((outcome) => [outcome.name, outcome]))
   return Object.keys(settings.campaigns).flatMap((name) => newest.get(name) ?? [])
 }
 
