@@ -36,7 +36,7 @@ export type CampaignSettings = Readonly<{
 /** Counts of a campaign, for the report and for the least amounts that a run needs. */
 type CampaignCounts = Readonly<Record<string, number>>
 
-export type CampaignResult = Readonly<{
+type CampaignResult = Readonly<{
   history: History
   /** Times that each fault took effect, by its name. */
   fired: Readonly<Record<string, number>>
