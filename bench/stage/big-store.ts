@@ -47,9 +47,9 @@ function build(path: string, count: number): void {
     const parsed = parseDraft({ ref, ...draft }, { chain: 'solana', mode: 'publish' })
     if (!parsed.ok) throw new Error(`draft ${seq}, ${parsed.field}: ${parsed.reason}`)
     appender.append(parsed.draft, { ref, digest: draftDigest(parsed.draft) }, ms)
-    if (seq % KEEP_EVERY === 0) appender.keep()
+    if (seq % KEEP_EVERY === 0) appender.write()
   }
-  appender.keep()
+  appender.write()
   appender.commit()
   finishBulk(db)
   db.close()

@@ -55,7 +55,7 @@ suite('a command that is stopped', () => {
       const draft = { ...fixed, kots: billionths(BigInt(number)), details: null }
       appender.append(draft, null, msOf(START_MS + number))
     }
-    appender.keep()
+    appender.write()
     appender.commit()
     db.close()
   })

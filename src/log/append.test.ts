@@ -42,7 +42,7 @@ suite('an appender', () => {
       const commit = (events: readonly StoryEvent[]): void => {
         appender.begin()
         append(events)
-        appender.keep()
+        appender.write()
         appender.commit()
       }
       commit([plan(1, 'First', HOUR_MS), plan(2, 'Second', HOUR_MS), prize(1), prize(2)])
@@ -50,7 +50,7 @@ suite('an appender', () => {
       const openLots = context.mock.method(appender.fold().repository, 'openLots')
       appender.begin()
       append(dropped)
-      appender.drop()
+      appender.forget()
       appender.commit()
       openLots.mock.resetCalls()
       commit([payout(1, 2)])

@@ -6,7 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../project/fold/books.ts'
-import { apply, type Fold, openFold, settled, type Repository, undone } from '../project/fold/fold.ts'
+import { apply, type Fold, openFold, type Repository, undone, withoutChanges } from '../project/fold/fold.ts'
 import { activityOf, activityOfTotals, beginsChunk } from '../project/fold/prefix.ts'
 import { copyTally, type Tally } from '../project/fold/tally.ts'
 import {
@@ -24,37 +24,37 @@ import type { Draft } from '../protocol/draft.ts'
 import { type DaybookEvent, type Entry, formatEvent } from '../protocol/event.ts'
 import { boundOf, later, type Ms, QUARTER_MS, WEEK_MS } from '../protocol/moment.ts'
 import { nextSeq, type Seq, seqOf } from '../protocol/seq.ts'
-import { type ArchiveWriter, openArchiveWriter, type SegmentOf } from './archive/archive-writer.ts'
+import { openArchiveWriter, type SegmentOf } from './archive/archive-writer.ts'
 import { type BlockEnd, LIST_EVENTS } from './books/contest-list.ts'
-import { type Inserts, openInserts } from './books/inserts.ts'
+import { noRows, openRowWriter, type WaitingRows } from './books/row-writer.ts'
 import { openPrefixReader, type PrefixReader } from './books/prefix-reader.ts'
 import { bytes, number } from './store/codec.ts'
 import { openStoredRepository } from './books/stored-repository.ts'
 import type { Signer } from './tree/signer.ts'
 import { type Chunk, encodeTotalsRow, nextChunk } from './books/totals-rows.ts'
-import { openTreeWriter, type TreeWriter } from './tree/tree-writer.ts'
+import { openTreeWriter } from './tree/tree-writer.ts'
 
 /** The operator's ref of a draft and the digest of its content; null in an import without refs. */
 type DraftRef = Readonly<{ ref: string; digest: Uint8Array }> | null
 
-/** The log's only writer. A batch is appended draft by draft, then kept whole or dropped whole. */
+/** The log's only writer. A batch is appended draft by draft, then written whole or forgotten whole. */
 export type Appender = Readonly<{
   /** The fold of everything appended so far, for checks before the next draft. */
   fold(): Fold
-  /** Seq and moment of the last event appended, kept or not; 0 and null before the first. It may be uncommitted. */
+  /** Seq and moment of the last event appended, written or not; 0 and null before the first. It may be uncommitted. */
   head(): Head
-  /** The seq and digest of the draft that was published with this ref. */
+  /** The seq and digest of the draft that was appended with this ref. */
   published(ref: string): Readonly<{ seq: Seq; digest: Uint8Array }> | undefined
   /** Makes the draft an event: it gets the next seq, and `at` is the later of `atMs` and the last event's `at`. */
   append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent
   /** Appends an event that another node published, with its lines byte for byte. It must be the next one. */
   follow(entry: Entry, lines: EntryLines, ref: DraftRef): void
   /** Writes the batch to the store, inside the transaction that `begin` opened. */
-  keep(): void
-  /** Forgets the batch. Batches that were kept before stay. */
-  drop(): void
+  write(): void
+  /** Forgets the batch. Batches that were written before stay. */
+  forget(): void
   begin(): void
-  /** Makes all kept batches durable and visible at once. They are on the disk when this returns. */
+  /** Makes all written batches durable and visible at once. They are on the disk when this returns. */
   commit(): Head
   /** The newest note that this appender has signed. Throws before its first commit with events, and after a rollback. */
   checkpoint(): string
@@ -65,7 +65,7 @@ export type Appender = Readonly<{
 /** The line of an event and its details line, null without details. */
 type EntryLines = Readonly<{ line: string; detailsLine: string | null }>
 
-/** Everything in memory that a batch changes before it is kept. */
+/** Everything in memory that a batch changes before it is written. */
 type State = Readonly<{
   fold: Fold
   head: Head
@@ -83,54 +83,72 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
   const repository = openStoredRepository(db)
   const prefix = openPrefixReader(db)
   const archive = openArchiveWriter(db, signer, parts.segmentOf)
-  const inserts = openInserts(db)
+  const rowWriter = openRowWriter(db)
+  const refs = db.prepare('SELECT seq, digest FROM refs WHERE ref = ?')
   const load = (): State => loadState(db, prefix, repository.repository)
-  let kept = load()
-  let state = withOwnTally(kept)
-  const tree = (parts.openTree ?? openTreeWriter)(db, signer, kept.head.seq)
+  /** The state as it was last written, that of the batch, and the rows of the batch. */
+  let written = load()
+  let state = withOwnTally(written)
+  let rows = noRows()
+  const tree = (parts.openTree ?? openTreeWriter)(db, signer, written.head.seq)
 
-  function add(entry: Entry, lines: EntryLines, ref: DraftRef): void {
-    state = appendEntry(state, { entry, lines, ref }, { inserts, archive, tree })
-  }
-
-  function append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent {
-    const event = nextEvent(draft, state.head, atMs)
-    const { details } = draft
-    const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
-    add({ event, details }, { line: formatEvent(event), detailsLine }, ref)
-    return event
-  }
-
-  function keep(): void {
-    inserts.write()
-    archive.flush()
-    repository.put(state.fold.changes, state.head, state.blockEnd)
-    state = { ...state, fold: settled(state.fold), blockEnd: null }
-    kept = withOwnTally(state)
-    tree.keep()
-  }
-
-  function drop(): void {
-    inserts.forget()
-    archive.drop()
-    tree.drop()
-    state = withOwnTally({ ...kept, fold: undone(state.fold, kept.fold.tally) })
+  /** Appends the next entry. Its rows wait to be written. */
+  function add(entry: Entry, { line, detailsLine }: EntryLines, ref: DraftRef): void {
+    const { event } = entry
+    const { seq, atMs } = event
+    const { fold } = state
+    const chunk = reachChunk(state, event, rows)
+    const weeks = reachWeek(state.weeks, atMs, fold.tally, rows)
+    apply(fold, entry)
+    archive.add(event, tree.root)
+    const { leaf, completed, signature } = tree.add(line, detailsLine)
+    rows.events.push({ event, line, leaf, signature })
+    for (const hash of completed) rows.treeHashes.push(hash)
+    if (detailsLine !== null) rows.details.push([seq, detailsLine])
+    if (ref !== null) rows.refs.set(ref.ref, { seq, digest: ref.digest })
+    const blockEnd = seq % LIST_EVENTS === 0 ? new Map(fold.changes.contests) : state.blockEnd
+    state = { fold, head: { seq, atMs }, chunk, weeks, blockEnd }
   }
 
   return {
     fold: () => state.fold,
     head: () => state.head,
-    published: openPublished(db, inserts),
-    append,
+    published(ref) {
+      const row = rows.refs.get(ref) ?? refs.get(ref)
+      return row === undefined ? undefined : { seq: seqOf(number(row, 'seq')), digest: bytes(row, 'digest') }
+    },
+    append({ type, kind, contestId, kots, tx, details }, ref, atMs) {
+      const { head } = state
+      const at = head.atMs === null ? atMs : later(atMs, head.atMs)
+      const event = { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
+      const detailsLine = details === null ? null : formatDetailsLine(event.seq, details)
+      add({ event, details }, { line: formatEvent(event), detailsLine }, ref)
+      return event
+    },
     follow(entry, lines, ref) {
-      assertNext(state.head, entry.event)
+      const { seq, atMs } = state.head
+      const { event } = entry
+      assert(event.seq === seq + 1 && event.atMs >= (atMs ?? 0), `seq ${event.seq} follows seq ${seq}`)
       add(entry, lines, ref)
     },
-    keep,
-    drop,
+    write() {
+      rowWriter.write(rows)
+      rows = noRows()
+      archive.flush()
+      repository.put(state.fold.changes, state.head, state.blockEnd)
+      state = { ...state, fold: withoutChanges(state.fold), blockEnd: null }
+      written = withOwnTally(state)
+      tree.written()
+    },
+    forget() {
+      rows = noRows()
+      archive.forget()
+      tree.forget()
+      state = withOwnTally({ ...written, fold: undone(state.fold, written.fold.tally) })
+    },
     begin: () => db.exec('BEGIN IMMEDIATE'),
     commit() {
-      assert(inserts.isEmpty(), `events up to ${state.head.seq} were appended and not kept at the commit`)
+      assert(rows.events.length === 0, `events up to ${state.head.seq} were not written before the commit`)
       repository.flush()
       tree.sign(state.head.seq)
       db.exec('COMMIT')
@@ -141,69 +159,16 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
       if (db.isTransaction) db.exec('ROLLBACK')
       repository.forget()
       archive.reload()
-      inserts.reload()
-      kept = load()
-      state = withOwnTally(kept)
-      tree.reload(kept.head.seq)
+      rowWriter.reload()
+      rows = noRows()
+      written = load()
+      state = withOwnTally(written)
+      tree.reload(written.head.seq)
     },
   }
 }
 
-/** The event that a draft becomes after the head. */
-function nextEvent(draft: Draft, head: Head, atMs: Ms): DaybookEvent {
-  const { type, kind, contestId, kots, tx } = draft
-  const at = head.atMs === null ? atMs : later(atMs, head.atMs)
-  return { seq: nextSeq(head.seq), type, kind, atMs: at, contestId, kots, tx }
-}
-
-function assertNext({ seq, atMs }: Head, event: DaybookEvent): void {
-  assert(event.seq === seq + 1 && event.atMs >= (atMs ?? 0), `seq ${event.seq} follows seq ${seq}`)
-}
-
-type EntryParts = Readonly<{ inserts: Inserts; archive: ArchiveWriter; tree: TreeWriter }>
-
-type NextEntry = Readonly<{ entry: Entry; lines: EntryLines; ref: DraftRef }>
-
-/** The state with the next entry, whose rows wait to be written. */
-function appendEntry(state: State, { entry, lines, ref }: NextEntry, parts: EntryParts): State {
-  const { inserts, archive, tree } = parts
-  const { fold } = state
-  const { event } = entry
-  const { seq, atMs } = event
-  const chunk = reachChunk(state, event, inserts)
-  const weeks = reachWeek(state.weeks, atMs, fold.tally, inserts)
-  apply(fold, entry)
-  archive.add(event, tree.root)
-  insertEntry(event, lines, ref, tree, inserts)
-  const blockEnd = seq % LIST_EVENTS === 0 ? new Map(fold.changes.contests) : state.blockEnd
-  return { fold, head: { seq, atMs }, chunk, weeks, blockEnd }
-}
-
-/** Writes an event's line, details line, leaf and ref. */
-function insertEntry(
-  event: DaybookEvent,
-  { line, detailsLine }: EntryLines,
-  ref: DraftRef,
-  tree: TreeWriter,
-  inserts: Inserts,
-): void {
-  const { leaf, completed, signature } = tree.add(line, detailsLine)
-  inserts.event(event, line, leaf, signature)
-  for (const hash of completed) inserts.treeHash(hash)
-  if (detailsLine !== null) inserts.details(event.seq, detailsLine)
-  if (ref !== null) inserts.ref(event.seq, ref.ref, ref.digest)
-}
-
-/** Looks a ref up in the batch, then in the store. */
-function openPublished(db: DatabaseSync, inserts: Inserts): Appender['published'] {
-  const refs = db.prepare('SELECT seq, digest FROM refs WHERE ref = ?')
-  return (ref) => {
-    const row = inserts.refInBatch(ref) ?? refs.get(ref)
-    return row === undefined ? undefined : { seq: seqOf(number(row, 'seq')), digest: bytes(row, 'digest') }
-  }
-}
-
-/** Copies the tally, which the fold changes in place, so that `drop` can return to the former one. */
+/** Copies the tally, which the fold changes in place, so that `forget` can return to the former one. */
 function withOwnTally(state: State): State {
   return { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
 }
@@ -220,20 +185,20 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, repository: Repositor
 }
 
 /** The chunk of the next event. Writes the chunk's row when the event begins it. */
-function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, inserts: Inserts): Chunk {
+function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, rows: WaitingRows): Chunk {
   if (chunk !== null && !beginsChunk(head.atMs, seq - chunk.seq, atMs)) return chunk
   const id = nextChunk(chunk?.id ?? null, atMs)
-  inserts.totals(id, atMs, encodeTotalsRow(seq, fold.tally))
+  rows.totals.push([id, atMs, encodeTotalsRow(seq, fold.tally)])
   return { id, seq }
 }
 
 /** Adds the activity before each quarter of an hour up to `at`. Writes the rows of a week when it ends. */
-function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, inserts: Inserts): WeekBuilder {
+function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, rows: WaitingRows): WeekBuilder {
   if (at < nextQuarter(weeks) && weeks.week !== null) return weeks
   const { builder, ended } = advance(weeks, at, activityOf(tally))
   const kinds = [...tally.spentByKind.keys()]
   for (const [index, row] of ended?.rows.entries() ?? []) {
-    inserts.week(boundOf((ended?.week ?? 0) + index * QUARTER_MS), encodeActivity(row, kinds))
+    rows.weeks.push([boundOf((ended?.week ?? 0) + index * QUARTER_MS), encodeActivity(row, kinds)])
   }
   return builder
 }

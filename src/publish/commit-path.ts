@@ -6,10 +6,10 @@ import { requestRefusal, type FailedOutcome } from './admission/outcome.ts'
 export type CommitPath = CommitRoom &
   Readonly<{
     /**
-     * Runs `build` in a transaction on the newest books, and settles when that is on the disk or was undone. `drafts` is
-     * their number, at most. A path may undo `build` and run it again; the last run counts. Both present paths run it once.
+     * Runs `build` in a transaction on the newest books, and settles when that is on the disk or was undone. `size` is that
+     * of its requests. A path may undo `build` and run it again; the last run counts. Both present paths run it once.
      */
-    commit<Built>(drafts: number, build: () => Built): Promise<CommitEnd<Built>>
+    commit<Built>(size: number, build: () => Built): Promise<CommitEnd<Built>>
     /** Whether a transaction is open, so that nothing else may read the books. */
     isOpen(): boolean
   }>
@@ -33,11 +33,8 @@ export type CommitRoom = Readonly<{
   requestsMax: number
 }>
 
-/** Number of drafts of a request, and its size in units of the path. */
-export type RequestSize = Readonly<{ drafts: number; size: number }>
-
-/** Adds work of a request to the next commit. Settles with its result when that is on the disk. */
-export type Enqueue = <Result>(request: RequestSize, work: () => Result) => Promise<Result | FailedOutcome>
+/** Adds work of a request of this size to the next commit. Settles with its result when that is on the disk. */
+export type Enqueue = <Result>(size: number, work: () => Result) => Promise<Result | FailedOutcome>
 
 /**
  * Change of the books of a log that several nodes share: a commit of this node, commits of others, or a commit that was
@@ -62,7 +59,7 @@ const COMMIT_DRAFTS_MAX = 20_000
 export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appender: Appender }>): CommitPath {
   const { appender } = settings
   return {
-    async commit(drafts, build) {
+    async commit(size, build) {
       try {
         appender.begin()
         const built = build()
@@ -71,7 +68,7 @@ export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appende
         appender.commit()
         return { ok: true, built }
       } catch (error) {
-        return undo(settings, error, drafts)
+        return undo(settings, error, size)
       }
     },
     isOpen: () => false,
@@ -120,7 +117,7 @@ function undo(
     onBroken(new Error('the store could not be rolled back', { cause }))
     return UNAVAILABLE
   }
-  if (lacksRoom(error, drafts, isDiskFull)) {
+  if (lacksRoom(error, COMMIT_BYTES + DRAFT_BYTES * drafts, isDiskFull)) {
     onFull()
     return FULL
   }
@@ -134,13 +131,12 @@ const SQLITE_IOERR = 10
 /** SQLite's code for a failed write, among other causes over a disk quota. */
 const SQLITE_IOERR_WRITE = 778
 /** Bytes that a commit writes, roughly and at most: a fixed part, and a part for each draft. */
-const COMMIT_BYTES = 256 * 1024
+export const COMMIT_BYTES: number = 256 * 1024
 const DRAFT_BYTES = 4 * 1024
 
-/** Whether an error of SQLite means that the disk has no room for a commit of so many drafts. */
-export function lacksRoom(error: unknown, drafts: number, isDiskFull: (bytes: number) => boolean): boolean {
+/** Whether an error of SQLite means that the disk has no room for a commit that writes about so many bytes. */
+export function lacksRoom(error: unknown, bytes: number, isDiskFull: (bytes: number) => boolean): boolean {
   const code = codeOf(error)
-  const bytes = COMMIT_BYTES + DRAFT_BYTES * drafts
   return (code & 0xff) === SQLITE_FULL || (code === SQLITE_IOERR_WRITE && isDiskFull(bytes))
 }
 

@@ -16,18 +16,18 @@ import {
 } from '../../test/stage/publish-stage.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { openAppender } from '../log/append.ts'
-import { openHeldTables } from '../log/held/held-tables.ts'
 import { createStore, openForWriting, storePath } from '../log/store/store.ts'
 import type { Draft } from '../protocol/draft.ts'
 import type { Entry } from '../protocol/event.ts'
 import { msOf } from '../protocol/moment.ts'
 import type { Outcome } from './admission/outcome.ts'
-import { batchLength, type CommitQueue, openCommitQueue } from './commit-queue.ts'
+import { commitLength, type CommitQueue, openCommitQueue } from './commit-queue.ts'
 import { testSigner } from '../../test/story/signing.ts'
 import { QUIET_QUEUE } from '../../test/commits/quiet-queue.ts'
 import { openDirectory } from '../../test/story/store-run.ts'
 import { tradeDraft } from '../../test/story/trade-draft.ts'
 import { type CommitPath, openOwnPath, WRONG_CLOCK } from './commit-path.ts'
+import { openHeldDrafts } from './held-drafts.ts'
 
 /** Opens the queue of a store, at one moment and without a chain unless the settings say otherwise. */
 function openQueueOf(
@@ -37,8 +37,7 @@ function openQueueOf(
   return openCommitQueue({
     ...QUIET_QUEUE,
     appender: openAppender(db, testSigner(db)),
-    tables: openHeldTables(db),
-    asksChain: false,
+    held: openHeldDrafts(db, false),
     balances: 'refuse',
     now: () => msOf(Date.UTC(2026, 9, 30)),
     ...settings,
@@ -221,7 +220,7 @@ suite('a commit', () => {
     using db = openForWriting(storePath(directory.path))
     const told: string[] = []
     const queue = openQueueOf(db, {
-      asksChain: true,
+      held: openHeldDrafts(db, true),
       onCommit: ({ seq, events, held, requests }) =>
         told.push(`up to ${seq}: ${events} events of ${requests} requests, ${held} held`),
       onHeld: ({ added, held, requests }) => told.push(`${added} more of ${requests} requests, ${held} held`),
@@ -296,7 +295,7 @@ suite('the requests that wait for a commit', () => {
     const waiting = sizes.map((size) => ({ size }))
     const commits: (readonly number[])[] = []
     while (waiting.length > 0)
-      commits.push(waiting.splice(0, batchLength(waiting, requestsMax)).map(({ size }) => size))
+      commits.push(waiting.splice(0, commitLength(waiting, requestsMax)).map(({ size }) => size))
     return commits
   }
 
@@ -354,9 +353,8 @@ function openSharedStage(limits: Partial<CommitPath> = {}) {
   const queue = openCommitQueue({
     ...QUIET_QUEUE,
     appender,
-    tables: openHeldTables(db),
+    held: openHeldDrafts(db, true),
     path: { ...openOwnPath({ ...QUIET_QUEUE, appender }), isOpen: () => path.isOpen, ...limits },
-    asksChain: true,
     balances: 'refuse',
     now: () => msOf(0),
   })

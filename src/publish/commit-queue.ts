@@ -9,7 +9,6 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Appender } from '../log/append.ts'
-import type { HeldTables } from '../log/held/held-tables.ts'
 import type { Head } from '../project/fold/books.ts'
 import type { Draft } from '../protocol/draft.ts'
 import type { Ms } from '../protocol/moment.ts'
@@ -21,19 +20,18 @@ import {
   type CommitFailureSettings,
   type CommitPath,
   openOwnPath,
-  type RequestSize,
   UNAVAILABLE,
 } from './commit-path.ts'
-import { openEarlierCache } from './expected-books.ts'
-import { type HeldDrafts, openHeldDrafts } from './held-drafts.ts'
-import { type HeldQueue, openHeldQueue } from './held-queue.ts'
+import { openExpectedCache } from './decide.ts'
+import { type HeldCommands, openHeldCommands } from './held-commands.ts'
+import type { HeldDrafts } from './held-drafts.ts'
 import { openRelease } from './release.ts'
 import { publishRequest } from './publish-request.ts'
 
 export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
   submit(drafts: readonly Draft[]): Promise<Outcome>
-  held: HeldQueue
+  held: HeldCommands
   /** Must be called after each change of the books on a path that several nodes share, also by a step of the operator. */
   changed(change: BookChange): void
   /** Goes on with what the node of the newest commit was doing. Must be called when this node begins to lead. */
@@ -52,14 +50,10 @@ export type CommittedHeld = CommitSize & Readonly<{ added: number }>
 type CommitQueueSettings = CommitFailureSettings &
   Readonly<{
     appender: Appender
-    /** Tables of held drafts in the same store. */
-    tables: HeldTables
-    /** The held drafts in memory; those of the tables if absent. */
-    held?: HeldDrafts
+    /** Held drafts of the same store. */
+    held: HeldDrafts
     /** The path of commits; the store of this node alone if absent. */
     path?: CommitPath
-    /** Whether a draft with a transaction is held until the chain says that it is final (`--finality`). */
-    asksChain: boolean
     /** `report` publishes and reports drafts whose order or balance is wrong. */
     balances: BalancesSetting
     /** Read when the queue opens, and at each build of a commit. */
@@ -78,32 +72,30 @@ type CommitQueueSettings = CommitFailureSettings &
   }>
 
 /** A request that waits for its commit. */
-type WaitingRequest = RequestSize &
-  Readonly<{
-    arrivedMs: number
-    /** Runs the request in the transaction. The last run counts. */
-    run(): void
-    /** Answers the request with the result of its run. */
-    answer(): void
-    refuse(outcome: FailedOutcome): void
-  }>
+type WaitingRequest = Readonly<{
+  size: number
+  arrivedMs: number
+  /** Runs the request in the transaction. The last run counts. */
+  run(): void
+  /** Answers the request with the result of its run. */
+  answer(): void
+  refuse(outcome: FailedOutcome): void
+}>
 
-const NO_DRAFTS = { drafts: 0, size: 0 }
 /** Time until a release goes on whose commit failed. */
 const RELEASE_RETRY_MS = 1_000
 
 /** Opens the queue of commits. Requests that arrive during a commit share the next one. */
 export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
-  const { appender, tables, asksChain, monotonicMs } = settings
+  const { appender, held, monotonicMs } = settings
   const path = settings.path ?? openOwnPath(settings)
-  const held = settings.held ?? openHeldDrafts(tables, asksChain)
-  const earlier = openEarlierCache(appender.fold, held)
+  const expected = openExpectedCache(appender.fold, held)
   let moment = settings.now()
   let irregular: BooksRefusal[] = []
   const now = (): Ms => moment
   const onIrregular = (refusal: BooksRefusal): void => void irregular.push(refusal)
-  const release = openRelease({ ...settings, held, earlier, now, onIrregular, hasRoom: path.hasRoom })
-  const books = { ...settings, held, earlier, release, now, onIrregular }
+  const release = openRelease({ ...settings, expected, now, onIrregular, hasRoom: path.hasRoom })
+  const books = { ...settings, expected, release, now, onIrregular }
   const readers = openQuiet(path)
 
   const waiting: WaitingRequest[] = []
@@ -111,16 +103,17 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   let running = Promise.resolve()
   let retry: NodeJS.Timeout | null = null
 
-  function enqueue<Result>(
-    { drafts, size }: RequestSize,
-    work: () => Result,
-  ): Promise<Result | FailedOutcome> {
+  function enqueue<Result>(size: number, work: () => Result): Promise<Result | FailedOutcome> {
     if (size > path.requestMax) return Promise.resolve(TOO_LARGE)
     const { promise, resolve } = Promise.withResolvers<Result | FailedOutcome>()
     let result: Result | FailedOutcome = UNAVAILABLE
-    const run = (): void => void (result = work())
-    const answer = (): void => resolve(result)
-    waiting.push({ drafts, size, arrivedMs: monotonicMs(), run, answer, refuse: resolve })
+    waiting.push({
+      size,
+      arrivedMs: monotonicMs(),
+      run: () => void (result = work()),
+      answer: () => resolve(result),
+      refuse: resolve,
+    })
     if (!isRunning) running = commitAll()
     return promise
   }
@@ -131,12 +124,12 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     while (waiting.length > 0) {
       // Requests of the same turn of the event loop share a commit.
       await turn()
-      const batch = waiting.splice(0, batchLength(waiting, path.requestsMax))
+      const requests = waiting.splice(0, commitLength(waiting, path.requestsMax))
       try {
-        await commit(batch)
+        await commit(requests)
       } catch (cause) {
         settings.onBroken(new Error('a commit failed', { cause }))
-        refuseAll(batch, UNAVAILABLE)
+        refuseAll(requests, UNAVAILABLE)
       }
       readers.wake()
     }
@@ -144,23 +137,24 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   }
 
   /** Makes one commit: what its requests publish or hold, and the held drafts that they let go. */
-  async function commit(batch: readonly WaitingRequest[]): Promise<void> {
+  async function commit(requests: readonly WaitingRequest[]): Promise<void> {
     const refusal = isBroken ? UNAVAILABLE : settings.refusal()
-    if (refusal !== null) return refuseAll(batch, refusal)
+    if (refusal !== null) return refuseAll(requests, refusal)
 
+    const size = requests.reduce((sum, request) => sum + request.size, 0)
     let before = stateOf(appender, held)
-    const end = await path.commit(sum(batch, 'drafts'), () => {
+    const end = await path.commit(size, () => {
       // All events of a commit have one moment, so a month can only end between two commits.
       moment = settings.now()
       irregular = []
       before = stateOf(appender, held)
       release.begin()
-      let rest = sum(batch, 'size')
-      for (const { size, run } of batch) {
+      let rest = size
+      for (const request of requests) {
         // The requests behind this one keep their room, whatever it releases.
-        rest -= size
+        rest -= request.size
         path.reserve(rest)
-        run()
+        request.run()
       }
       release.run()
       return stateOf(appender, held)
@@ -170,7 +164,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     // the same refs again either way.
     if (!end.ok) {
       if (end !== UNAVAILABLE) forgetUndone()
-      return refuseAll(batch, end)
+      return refuseAll(requests, end)
     }
 
     // The commit is on the disk. A crash from here on leaves all of it. A publisher without an answer sends the same refs
@@ -178,10 +172,10 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     release.durable()
     // Every thread sees the new head from here on, before any publisher has an answer.
     settings.onDurable(end.built.head.seq)
-    const ms = monotonicMs() - (batch[0]?.arrivedMs ?? monotonicMs())
-    tellCommit(settings, before, end.built, { requests: batch.length, held: end.built.held, ms })
+    const ms = monotonicMs() - (requests[0]?.arrivedMs ?? monotonicMs())
+    reportCommit(settings, before, end.built, { requests: requests.length, held: end.built.held, ms })
     for (const one of irregular) settings.onIrregular(one)
-    for (const { answer } of batch) answer()
+    for (const { answer } of requests) answer()
     goOn()
   }
 
@@ -189,9 +183,9 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
    * Refuses the requests of a commit that failed, or whose outcome is not known. After `UNAVAILABLE` the queue commits
    * nothing more. After any other refusal an unfinished release goes on a second later, also when no request comes.
    */
-  function refuseAll(batch: readonly WaitingRequest[], outcome: FailedOutcome): void {
+  function refuseAll(requests: readonly WaitingRequest[], outcome: FailedOutcome): void {
     isBroken ||= outcome === UNAVAILABLE
-    for (const { refuse } of batch) refuse(outcome)
+    for (const { refuse } of requests) refuse(outcome)
     retry ??= setTimeout(() => {
       retry = null
       goOn()
@@ -200,29 +194,28 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
 
   /** Goes on with an unfinished release. Every commit runs the release, so this queues a request without drafts. */
   function goOn(): void {
-    if (release.isUnfinished() && !isClosed && !isBroken) void enqueue(NO_DRAFTS, () => undefined)
+    if (release.isUnfinished() && !isClosed && !isBroken) void enqueue(0, () => undefined)
   }
 
   /** Reads the held drafts again after a rollback. */
   function forgetUndone(): void {
     held.reload()
-    earlier.clear()
+    expected.clear()
   }
 
   function lead(): void {
-    release.touchAll()
+    release.touch('all')
     goOn()
   }
 
   // The last process may have ended in the middle of a release, and an import changes the books.
   if (settings.path === undefined) lead()
   return {
-    submit: (drafts) =>
-      enqueue({ drafts: drafts.length, size: path.sizeOf(drafts) }, () => publishRequest(books, drafts)),
-    held: openHeldQueue({ ...books, path, enqueue, quiet: readers.quiet }),
+    submit: (drafts) => enqueue(path.sizeOf(drafts), () => publishRequest(books, drafts)),
+    held: openHeldCommands({ ...books, path, enqueue, quiet: readers.quiet }),
     changed(change) {
       if (change === 'undone') forgetUndone()
-      if (change === 'applied') earlier.clear()
+      if (change === 'applied') expected.clear()
       readers.wake()
     },
     lead,
@@ -239,14 +232,10 @@ const TOO_LARGE = requestRefusal(
 )
 
 /** Number of the first requests that fit one commit; 1 at least. */
-export function batchLength(requests: readonly Readonly<{ size: number }>[], sizeMax: number): number {
+export function commitLength(requests: readonly Readonly<{ size: number }>[], sizeMax: number): number {
   let size = 0
   const length = requests.findIndex((request) => (size += request.size) > sizeMax)
   return length < 0 ? requests.length : Math.max(length, 1)
-}
-
-function sum(batch: readonly WaitingRequest[], of: 'drafts' | 'size'): number {
-  return batch.reduce((total, request) => total + request[of], 0)
 }
 
 /** Head of the log and number of held drafts. */
@@ -256,7 +245,7 @@ function stateOf(appender: Appender, held: HeldDrafts): BooksState {
   return { head: appender.head(), held: held.size() }
 }
 
-function tellCommit(
+function reportCommit(
   { onCommit, onHeld }: CommitQueueSettings,
   before: BooksState,
   { head, held }: BooksState,
@@ -270,7 +259,7 @@ function tellCommit(
 }
 
 /** Opens the wait of readers for the end of an open transaction. */
-function openQuiet({ isOpen }: CommitPath): Readonly<{ quiet: HeldQueue['quiet']; wake(): void }> {
+function openQuiet({ isOpen }: CommitPath): Readonly<{ quiet: HeldCommands['quiet']; wake(): void }> {
   const waiting = new Set<() => void>()
   return {
     quiet(signal) {

@@ -42,9 +42,9 @@ function tablesOf(path: string, write = false) {
       const { id, ref, draft, acceptedAt } = FAILED
       const settledAt = msOf(Date.UTC(2026, 0, 2, 1))
       tables.add(HELD)
-      tables.settle({ id, ref, draft, acceptedAt, state: 'failed', settledAt, place: 'slot 9', reason: 'no' })
+      tables.end({ id, ref, draft, acceptedAt, state: 'failed', settledAt, place: 'slot 9', reason: 'no' })
     }
-    return { held: [...tables.all()], settled: tables.settledAfter('failed', 0, 10).map(({ ref }) => ref) }
+    return { held: [...tables.all()], settled: tables.endedAfter('failed', 0, 10).map(({ ref }) => ref) }
   } finally {
     db.close()
   }

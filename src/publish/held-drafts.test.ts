@@ -3,7 +3,6 @@ import { suite, test } from 'node:test'
 import { openDirectory } from '../../test/story/store-run.ts'
 import { tradeDraft } from '../../test/story/trade-draft.ts'
 import type { HeldDraft } from '../log/held/held-draft.ts'
-import { openHeldTables } from '../log/held/held-tables.ts'
 import { openForWriting, storePath } from '../log/store/store.ts'
 import type { Draft } from '../protocol/draft.ts'
 import { msOf } from '../protocol/moment.ts'
@@ -17,15 +16,22 @@ const ONE = contestIdOf(1)
 function withHeld(work: (held: HeldDrafts) => void): void {
   using directory = openDirectory()
   using db = openForWriting(storePath(directory.path))
-  work(openHeldDrafts(openHeldTables(db), true))
+  work(openHeldDrafts(db, true))
 }
 
 /** Holds a draft of contest 1, which waits for nobody's word unless it names a transaction. */
 function hold(held: HeldDrafts, ref: string, more: Partial<Draft> = {}): HeldDraft {
   const draft = tradeDraft(ref, { type: 'prize', kind: 'winner', contestId: ONE, ...more })
-  const kept = held.hold(draft, ref, draft.tx === null ? 'none' : 'asked', AT)
-  held.keep()
+  const kept = held.hold(draft, ref, AT)
+  held.write()
   return kept
+}
+
+const inOne = (held: HeldDrafts): Iterable<HeldDraft> => held.groups().get(ONE)?.drafts.values() ?? []
+
+/** Groups with a draft that is ready, or ready and dependent. */
+function groupsWith(held: HeldDrafts, of: 'ready' | 'dependent'): readonly HeldGroup[] {
+  return [...held.groups()].filter(([, group]) => group[of] > 0).map(([group]) => group)
 }
 
 const refsOf = (drafts: Iterable<HeldDraft>): string => [...drafts].map(({ ref }) => ref).join(' ')
@@ -34,7 +40,7 @@ suite('a held draft', () => {
   const end = { state: 'failed', settledAt: AT, place: null, reason: 'it failed' } as const
   for (const [name, leave] of [
     ['was published', (held, one) => held.published(one, seqOf(1), AT)],
-    ['was settled', (held, one) => held.settle(one, end)],
+    ['ended', (held, one) => held.end(one, end)],
     ['was published by another node', (held, one) => held.remove(one)],
   ] as const satisfies readonly (readonly [string, (held: HeldDrafts, one: HeldDraft) => void])[]) {
     test(`is found by its ref, number, transaction and group until it ${name}`, () =>
@@ -45,14 +51,14 @@ suite('a held draft', () => {
           held.find('a'),
           held.numbered(one.id),
           held.naming(tx)[0],
-          [...held.inGroup(ONE)][0],
+          [...inOne(held)][0],
           [...held.all()][0],
         ]
         assert.deepEqual(seen(), Array(5).fill(one))
-        assert.deepEqual([held.size(), held.has(ONE)], [1, true])
+        assert.deepEqual([held.size(), held.groups().has(ONE)], [1, true])
         leave(held, one)
         assert.deepEqual(seen(), Array(5).fill(undefined))
-        assert.deepEqual([held.size(), held.has(ONE)], [0, false])
+        assert.deepEqual([held.size(), held.groups().has(ONE)], [0, false])
       }))
   }
 
@@ -68,12 +74,11 @@ suite('a held draft', () => {
     ] as const satisfies readonly (readonly [Partial<Draft>, readonly HeldGroup[], readonly HeldGroup[]])[]) {
       withHeld((held) => {
         const one = hold(held, 'a', more)
-        assert.deepEqual([held.readyGroups(), held.dependentGroups()], [ready, dependent])
-        assert.equal(held.hasReady(one.draft.contestId), ready.length > 0)
+        assert.deepEqual([groupsWith(held, 'ready'), groupsWith(held, 'dependent')], [ready, dependent])
         held.change({ ...one, chain: 'final' })
-        assert.deepEqual(held.readyGroups(), [one.draft.contestId])
+        assert.deepEqual(groupsWith(held, 'ready'), [one.draft.contestId])
         held.remove(held.numbered(one.id) ?? one)
-        assert.deepEqual([held.readyGroups(), held.dependentGroups()], [[], []])
+        assert.deepEqual([groupsWith(held, 'ready'), groupsWith(held, 'dependent')], [[], []])
       })
     }
   })
@@ -88,7 +93,7 @@ suite('a held draft', () => {
       assert.equal(refsOf(held.all()), 'b c d')
       held.restore([added], [b, a])
       assert.deepEqual([...held.all()], [a, b, c])
-      assert.deepEqual([...held.inGroup(ONE)], [a, b, c])
+      assert.deepEqual([...inOne(held)], [a, b, c])
       held.change({ ...c, reason: 'it waits' })
       held.restore([], [c])
       assert.deepEqual([...held.all()], [a, b, c])

@@ -1,5 +1,6 @@
-import type { HeldDraft, SettledDraft } from '../log/held/held-draft.ts'
-import type { HeldTables } from '../log/held/held-tables.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { EndedDraft, HeldDraft } from '../log/held/held-draft.ts'
+import { type HeldTables, openHeldTables } from '../log/held/held-tables.ts'
 import type { Draft } from '../protocol/draft.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
@@ -11,34 +12,41 @@ export const HELD_DRAFTS_MAX = 50_000
 /** Contest of a draft; null for drafts of no contest, which are one group. */
 export type HeldGroup = ContestId | null
 
+/** Held drafts of a group, by number, in order of acceptance. */
+type Group = {
+  readonly drafts: Map<number, HeldDraft>
+  /** Number of drafts that wait for no word of the chain. */
+  ready: number
+  /** Number of these that events of other groups can let go: drafts that take from the treasury, or restate. */
+  dependent: number
+}
+
 /** The held drafts in memory, and their tables. Changes belong to the transaction that the appender has begun. */
 export type HeldDrafts = Readonly<{
+  /** Whether a blockchain says when a transaction is final. Without one, the operator vouches for it. */
+  asksChain: boolean
   size(): number
   find(ref: string): HeldDraft | undefined
   /** The held draft with this number in the order of acceptance. */
   numbered(id: number): HeldDraft | undefined
   /** The draft with this ref that will never be published. */
-  settled(ref: string): SettledDraft | undefined
-  /** All held drafts, or those of a group, in order of acceptance. */
+  ended(ref: string): EndedDraft | undefined
+  /** Failed or dropped drafts after the id `after`, in order of acceptance. */
+  endedAfter: HeldTables['endedAfter']
+  /** All held drafts, in order of acceptance. */
   all(): Iterable<HeldDraft>
-  inGroup(group: HeldGroup): Iterable<HeldDraft>
+  groups(): ReadonlyMap<HeldGroup, Readonly<Group>>
   /** Held drafts that name a transaction, in either case of hex digits, in order of acceptance. */
   naming(tx: string): readonly HeldDraft[]
-  has(group: HeldGroup): boolean
-  /** Whether a draft of the group waits for no word of the chain. */
-  hasReady(group: HeldGroup): boolean
-  readyGroups(): readonly HeldGroup[]
-  /** Groups with a ready draft that events of other groups can let go: it takes from the treasury, or restates. */
-  dependentGroups(): readonly HeldGroup[]
-  /** Holds a draft of the present request. `keep` writes it, `drop` forgets it. */
-  hold(draft: Draft, ref: string, chain: 'asked' | 'none', acceptedAt: Ms): HeldDraft
-  keep(): void
-  drop(): void
+  /** Holds a draft of the present request. `write` puts it into the tables, `forget` holds it no more. */
+  hold(draft: Draft, ref: string, acceptedAt: Ms): HeldDraft
+  write(): void
+  forget(): void
   change(held: HeldDraft): void
   /** Removes a draft that was published. */
   published(held: HeldDraft, seq: Seq, at: Ms): void
   /** Removes a draft that will never be published. */
-  settle(held: HeldDraft, end: Pick<SettledDraft, 'state' | 'settledAt' | 'place' | 'reason'>): void
+  end(held: HeldDraft, end: Pick<EndedDraft, 'state' | 'settledAt' | 'place' | 'reason'>): void
   /** Holds a draft that another node has held, with its number. */
   add(held: HeldDraft): void
   /** Removes a draft that another node has published. */
@@ -57,8 +65,6 @@ export type HeldDrafts = Readonly<{
   reload(): void
 }>
 
-type Group = { readonly drafts: Map<number, HeldDraft>; ready: number; dependent: number }
-
 /** Everything in memory. Maps iterate in order of acceptance. */
 type State = {
   readonly byRef: Map<string, HeldDraft>
@@ -67,46 +73,46 @@ type State = {
   /** Drafts of each transaction, by its canonical text. */
   readonly byTx: Map<string, Map<number, HeldDraft>>
   nextId: number
-  /** Whether any draft was settled. Most logs have none, so most drafts cost no look-up. */
-  anySettled: boolean
+  /** Whether any draft has ended. Most logs have none, so most drafts cost no look-up. */
+  anyEnded: boolean
 }
 
-export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDrafts {
+/** Opens the held drafts of a store. All of them are read into memory. */
+export function openHeldDrafts(db: DatabaseSync, asksChain: boolean): HeldDrafts {
+  const tables = openHeldTables(db)
   let state = load(tables, asksChain)
   /** Drafts of the present request. */
-  let unkept: HeldDraft[] = []
+  let unwritten: HeldDraft[] = []
 
   function remove(held: HeldDraft): void {
-    forget(state, held)
+    takeOut(state, held)
     tables.remove(held.id)
   }
 
   return {
+    asksChain,
     size: () => state.byRef.size,
     find: (ref) => state.byRef.get(ref),
     numbered: (id) => state.byId.get(id),
-    settled: (ref) => (state.anySettled ? tables.settled(ref) : undefined),
+    ended: (ref) => (state.anyEnded ? tables.ended(ref) : undefined),
+    endedAfter: tables.endedAfter,
     all: () => state.byRef.values(),
-    inGroup: (group) => state.groups.get(group)?.drafts.values() ?? [],
+    groups: () => state.groups,
     naming: (tx) => [...(state.byTx.get(canonicalTx(tx))?.values() ?? [])],
-    has: (group) => state.groups.has(group),
-    hasReady: (group) => (state.groups.get(group)?.ready ?? 0) > 0,
-    readyGroups: () => [...state.groups].flatMap(([group, { ready }]) => (ready > 0 ? [group] : [])),
-    dependentGroups: () =>
-      [...state.groups].flatMap(([group, { dependent }]) => (dependent > 0 ? [group] : [])),
-    hold(draft, ref, chain, acceptedAt) {
-      const held = { id: state.nextId++, ref, draft, acceptedAt, chain, ...NEWLY_HELD }
+    hold(draft, ref, acceptedAt) {
+      const chain = draft.tx !== null && asksChain ? 'asked' : 'none'
+      const held = { id: state.nextId++, ref, draft, acceptedAt, chain, ...NEWLY_HELD } as const
       put(state, held)
-      unkept.push(held)
+      unwritten.push(held)
       return held
     },
-    keep() {
-      for (const held of unkept) tables.add(held)
-      unkept = []
+    write() {
+      for (const held of unwritten) tables.add(held)
+      unwritten = []
     },
-    drop() {
-      for (const held of unkept) forget(state, held)
-      unkept = []
+    forget() {
+      for (const held of unwritten) takeOut(state, held)
+      unwritten = []
     },
     change(held) {
       put(state, held)
@@ -116,11 +122,11 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
       remove(held)
       if (held.vouch !== null) tables.vouch(seq, held.vouch, at)
     },
-    settle(held, end) {
+    end(held, end) {
       remove(held)
       const { id, ref, draft, acceptedAt } = held
-      tables.settle({ id, ref, draft, acceptedAt, ...end })
-      state.anySettled = true
+      tables.end({ id, ref, draft, acceptedAt, ...end })
+      state.anyEnded = true
     },
     add(held) {
       tables.add(held)
@@ -132,25 +138,25 @@ export function openHeldDrafts(tables: HeldTables, asksChain: boolean): HeldDraf
     chain: tables.chain,
     keepChain: tables.keepChain,
     restore(added, before) {
-      for (const held of added) forget(state, held)
-      state = { ...restored(state, [...before]), nextId: tables.nextId(), anySettled: tables.anySettled() }
+      for (const held of added) takeOut(state, held)
+      state = { ...restored(state, [...before]), nextId: tables.nextId(), anyEnded: tables.anyEnded() }
     },
     reload() {
       state = load(tables, asksChain)
-      unkept = []
+      unwritten = []
     },
   }
 }
 
 function load(tables: HeldTables, asksChain: boolean): State {
-  const state = { ...noDrafts(), nextId: tables.nextId(), anySettled: tables.anySettled() }
+  const state = { ...noDrafts(), nextId: tables.nextId(), anyEnded: tables.anyEnded() }
   for (const held of tables.all()) put(state, asAsked(held, asksChain))
   return state
 }
 
 const NEWLY_HELD = { place: null, settledAt: null, vouch: null, reason: null } as const
 
-type Maps = Omit<State, 'nextId' | 'anySettled'>
+type Maps = Omit<State, 'nextId' | 'anyEnded'>
 
 function noDrafts(): Maps {
   return { byRef: new Map(), byId: new Map(), groups: new Map(), byTx: new Map() }
@@ -174,7 +180,7 @@ function asAsked(held: HeldDraft, asksChain: boolean): HeldDraft {
   return asksChain && held.chain === 'none' && held.draft.tx !== null ? { ...held, chain: 'asked' } : held
 }
 
-/** Adds a held draft, or replaces it in its place. */
+/** Adds a held draft, or replaces the one with its number. */
 function put({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
@@ -191,7 +197,7 @@ function put({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
   byTx.set(key, named.set(held.id, held))
 }
 
-function forget({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
+function takeOut({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   byRef.delete(held.ref)
   byId.delete(held.id)
@@ -212,7 +218,7 @@ export function isReady({ chain }: HeldDraft): boolean {
   return chain !== 'asked'
 }
 
-/** Counts a draft in its group, or takes it away. Drafts of `dependentGroups` are counted too. */
+/** Counts a draft in its group, or takes it away. */
 function countReady(group: Group, held: HeldDraft | undefined, by: 1 | -1): void {
   if (held === undefined || !isReady(held)) return
   const { contestId, type, details } = held.draft

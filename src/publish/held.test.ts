@@ -32,7 +32,7 @@ suite('a draft with a transaction', () => {
     assert.deepEqual(
       stage
         .queue()
-        .held.listSettled('failed', 0, 10)
+        .held.listEnded('failed', 0, 10)
         .map(({ ref, state, reason }) => [ref, state, reason]),
       [['pay', 'failed', 'the transaction failed']],
     )

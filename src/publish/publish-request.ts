@@ -12,110 +12,107 @@ import {
   type Outcome,
   toldRef,
 } from './admission/outcome.ts'
-import { decide } from './decide.ts'
+import { decide, type ExpectedCache } from './decide.ts'
 import { HELD_DRAFTS_MAX, type HeldDrafts } from './held-drafts.ts'
 import type { Release } from './release.ts'
-import type { EarlierCache } from './expected-books.ts'
 
 type RequestSettings = Readonly<{
   appender: Appender
   held: HeldDrafts
-  earlier: EarlierCache
+  expected: ExpectedCache
   release: Release
-  /** Whether a blockchain says when a transaction is final. Without one, the operator vouches for it. */
-  asksChain: boolean
   balances: BalancesSetting
   now(): Ms
   /** Called for each draft that was published although its order or balance is wrong. */
   onIrregular(refusal: BooksRefusal): void
 }>
 
-/** A draft of the request, with its place in it. */
-type SentDraft = Readonly<{ draft: Draft; index: number; ref: string; digest: Uint8Array }>
-
-type Accepted = Readonly<{ receipt: DraftReceipt; irregular: BooksRefusal | null }>
-
-/** Publishes or holds the drafts of one request, in a transaction that the caller has begun. Keeps all or none. */
+/**
+ * Publishes or holds the drafts of one request, in a transaction that the caller has begun. Writes the rows of all of them
+ * or of none. Nothing is durable yet, and a crash undoes the transaction.
+ */
 export function publishRequest(settings: RequestSettings, drafts: readonly Draft[]): Outcome {
-  const { appender, held } = settings
-  const all: Accepted[] = []
+  const { appender, held, expected, release, balances, now } = settings
+  const receipts: DraftReceipt[] = []
+  const irregular: BooksRefusal[] = []
   const faults: DraftFault[] = []
   /** Contests of bad drafts, and null when one belongs to none. */
   const lacking = new Set<Draft['contestId']>()
-  let whole: FailedOutcome | undefined
+  let isFull = false
   for (const [index, draft] of drafts.entries()) {
-    const sent = { draft, index, ref: draft.ref ?? '', digest: draftDigest(draft) }
-    const outcome = known(settings, sent) ?? (lacks(lacking, draft) ? null : publishOrHold(settings, sent))
-    if (outcome === null) continue
-    if ('receipt' in outcome) {
-      all.push(outcome)
+    if (faults.length === FAULTS_MAX) break
+    const { contestId } = draft
+    const ref = draft.ref ?? ''
+    const digest = draftDigest(draft)
+
+    // A ref that was accepted before answers its present status, and changes nothing.
+    const known = acceptedBefore(settings, ref)
+    if (known !== undefined) {
+      if (Buffer.compare(known.digest, digest) === 0) receipts.push(known.receipt)
+      else {
+        lacking.add(contestId)
+        faults.push({ index, ref: toldRef(ref), ...REF_CONFLICT })
+      }
       continue
     }
-    if ('ok' in outcome) {
-      whole = outcome
-      break
+    // The books may refuse this draft only because a bad one before it is missing, so it is not judged.
+    const refersToEvent = draft.details?.corrects !== undefined || draft.details?.restates !== undefined
+    if (lacking.has(contestId) || (refersToEvent && lacking.size > 0)) continue
+
+    const books = expected.of(contestId)
+    const decision = decide(appender.fold(), draft, books, balances)
+    if (decision.is === 'refuse') {
+      lacking.add(contestId)
+      // Any account can lack what a bad draft should have paid in.
+      if (faults.length === 0 || decision.refusal.code !== 'insufficient-balance')
+        faults.push({ index, ref: toldRef(ref), ...decision.refusal })
+      continue
     }
-    lacking.add(draft.contestId)
-    // Any account can lack what a bad draft should have paid in.
-    if (faults.length === 0 || outcome.code !== 'insufficient-balance') faults.push(outcome)
-    if (faults.length === FAULTS_MAX) break
+    // A draft waits for the verdict of the chain, or for held drafts of its contest.
+    if (decision.is === 'wait' || (held.asksChain && draft.tx !== null)) {
+      isFull = held.size() >= HELD_DRAFTS_MAX
+      if (isFull) break
+      held.hold(draft, ref, now())
+      books.addHeld(draft)
+      receipts.push({ ref, status: 'held' })
+      continue
+    }
+    const { seq } = appender.append(draft, { ref, digest }, now())
+    books.addPublished(draft)
+    release.touch(contestId)
+    // A deposit can be what held drafts of any contest lack.
+    if (contestId === null) release.touch('dependent')
+    receipts.push({ ref, status: 'published', seq })
+    if (decision.irregular !== null) irregular.push(decision.irregular)
   }
-  const refusal = faultsRefusal(faults) ?? whole
+
+  const refusal = faultsRefusal(faults) ?? (isFull ? HELD_FULL : undefined)
   if (refusal !== undefined) {
-    forget(settings, drafts)
+    appender.forget()
+    held.forget()
+    for (const { contestId } of drafts) expected.forget(contestId)
     // Counted now: the request may have held drafts of its own.
     return withHeld(refusal, held.size())
   }
-  // The appender may end a segment, which takes the room that is left.
-  held.keep()
-  appender.keep()
-  for (const { irregular } of all) if (irregular !== null) settings.onIrregular(irregular)
-  return { ok: true, receipts: all.map(({ receipt }) => receipt) }
+  // Held drafts first: the appender may end a segment, which takes the room that is left.
+  held.write()
+  appender.write()
+  for (const one of irregular) settings.onIrregular(one)
+  return { ok: true, receipts }
 }
 
-/** Whether the books may refuse a draft only because a bad one before it is missing, so that it is not judged. */
-function lacks(lacking: ReadonlySet<Draft['contestId']>, { contestId, details }: Draft): boolean {
-  const refersToEvent = details?.corrects !== undefined || details?.restates !== undefined
-  return lacking.has(contestId) || (refersToEvent && lacking.size > 0)
-}
-
-/** The present state of a draft that was accepted before; undefined for a new ref. */
-function known({ appender, held }: RequestSettings, sent: SentDraft): Accepted | DraftFault | undefined {
-  const { ref, digest } = sent
-  const published = appender.published(ref)
-  if (published !== undefined) {
-    if (Buffer.compare(published.digest, digest) !== 0) return conflict(sent)
-    return accepted({ ref, status: 'duplicate', seq: published.seq })
-  }
-  const before = held.find(ref) ?? held.settled(ref)
+/** The digest and present status of a draft that was accepted before; undefined for a new ref. */
+function acceptedBefore(
+  { appender, held }: Pick<RequestSettings, 'appender' | 'held'>,
+  ref: string,
+): Readonly<{ digest: Uint8Array; receipt: DraftReceipt }> | undefined {
+  const event = appender.published(ref)
+  if (event !== undefined)
+    return { digest: event.digest, receipt: { ref, status: 'duplicate', seq: event.seq } }
+  const before = held.find(ref) ?? held.ended(ref)
   if (before === undefined) return undefined
-  if (Buffer.compare(draftDigest(before.draft), digest) !== 0) return conflict(sent)
-  return accepted({ ref, status: 'state' in before ? before.state : 'held' })
-}
-
-/** Publishes a new draft, or holds it for the chain or for its contest, or refuses it. */
-function publishOrHold(settings: RequestSettings, sent: SentDraft): Accepted | DraftFault | FailedOutcome {
-  const { appender, held, earlier, release, balances } = settings
-  const { draft, ref, digest, index } = sent
-  const decision = decide(appender.fold(), draft, earlier.of(draft.contestId), balances)
-  if (decision.is === 'refuse') return { index, ref: toldRef(ref), ...decision.refusal }
-  const asked = draft.tx !== null && settings.asksChain
-  if (decision.is === 'publish' && !asked) {
-    const event = appender.append(draft, { ref, digest }, settings.now())
-    earlier.publish(draft)
-    release.touch(draft.contestId)
-    // A deposit can be what held drafts of any contest lack.
-    if (draft.contestId === null) release.touchDependent()
-    return accepted({ ref, status: 'published', seq: event.seq }, decision.irregular)
-  }
-  if (held.size() >= HELD_DRAFTS_MAX) return HELD_FULL
-  held.hold(draft, ref, asked ? 'asked' : 'none', settings.now())
-  earlier.hold(draft)
-  return accepted({ ref, status: 'held' })
-}
-
-function accepted(receipt: DraftReceipt, irregular: BooksRefusal | null = null): Accepted {
-  return { receipt, irregular }
+  const status = 'state' in before ? before.state : 'held'
+  return { digest: draftDigest(before.draft), receipt: { ref, status } }
 }
 
 /** A refusal for order or balance may pass by itself while anything is held. */
@@ -124,21 +121,6 @@ function withHeld(refusal: FailedOutcome, held: number): FailedOutcome {
   return held > 0 && refusal.faults?.every(passes) === true ? { ...refusal, held } : refusal
 }
 
-function conflict({ index, ref }: SentDraft): DraftFault {
-  return {
-    code: 'ref-conflict',
-    index,
-    ref: toldRef(ref),
-    field: 'ref',
-    reason: 'was used for another content',
-  }
-}
-
-/** Forgets a refused request. Some of its drafts had been accepted. */
-function forget({ appender, held, earlier }: RequestSettings, drafts: readonly Draft[]): void {
-  appender.drop()
-  held.drop()
-  for (const { contestId } of drafts) earlier.forget(contestId)
-}
+const REF_CONFLICT = { code: 'ref-conflict', field: 'ref', reason: 'was used for another content' } as const
 
 const HELD_FULL = requestRefusal('held-full', `${HELD_DRAFTS_MAX} drafts are held; nothing was published`)

@@ -95,11 +95,11 @@ function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<num
     }
     done += 1
     if (done % BATCH_EVENTS === 0) {
-      appender.keep()
+      appender.write()
       yield done
     }
   }
-  appender.keep()
+  appender.write()
   appender.commit()
   return { events: done, broken: null }
 }

@@ -5,11 +5,11 @@ import { testSigner } from '../../test/story/signing.ts'
 import { openDirectory } from '../../test/story/store-run.ts'
 import { tradeDraft } from '../../test/story/trade-draft.ts'
 import { type Appender, openAppender } from '../log/append.ts'
-import { openHeldTables } from '../log/held/held-tables.ts'
 import { openForWriting, storePath } from '../log/store/store.ts'
 import { monthOf, msOf } from '../protocol/moment.ts'
 import { type CommitQueue, openCommitQueue } from './commit-queue.ts'
 import { type CommitPath, openOwnPath } from './commit-path.ts'
+import { openHeldDrafts } from './held-drafts.ts'
 
 const REFS = ['a', 'b', 'c', 'd', 'e']
 const txOf = (ref: string): string => `transaction-${ref}`
@@ -47,7 +47,7 @@ function openStage(): Stage {
       return openCommitQueue({
         ...QUIET_QUEUE,
         appender,
-        tables: openHeldTables(db),
+        held: openHeldDrafts(db, true),
         path: {
           ...embedded,
           commit(drafts, build) {
@@ -56,7 +56,6 @@ function openStage(): Stage {
           },
           hasRoom: () => appender.head().seq < begun + eventsMax,
         },
-        asksChain: true,
         balances: 'refuse',
         now: () => msOf(0),
         onCommit: ({ events, held }) => commits.push(`${events} published, ${held} held`),

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ms } from '../protocol/moment.ts'
-import type { HeldQueue } from './held-queue.ts'
+import type { HeldCommands } from './held-commands.ts'
 
 // The port of the writer to an option that judges transactions: it asks what became of those of held drafts, and settles
 // these. Without it, the operator vouches for transactions.
@@ -19,7 +19,7 @@ export type ServerSaid = Readonly<{ server: string; words: string }>
 /** Parts of the writer's thread that a judge needs. */
 export type JudgeContext = Readonly<{
   db: DatabaseSync
-  queue: HeldQueue
+  queue: HeldCommands
   /** Whether this node judges: of a log on several nodes, the leader does. */
   leads(): boolean
   now(): Ms

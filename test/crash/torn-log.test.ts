@@ -68,7 +68,7 @@ function write(folder: string, entries: readonly Entry[]): Written {
         const named = { ref: `ref-${event.seq}`, digest: new Uint8Array(16) }
         appender.append({ ...event, details, ref: named.ref }, named, event.atMs)
       }
-      appender.keep()
+      appender.write()
       digests.set(appender.commit().seq, digestOf(store))
     }
     return { db: readFileSync(path), wal: readFileSync(`${path}-wal`), digests, lines: linesOf(path) }
@@ -109,7 +109,7 @@ function goOn(path: string, { lines }: Written, head: number): void {
   const named = { ref: 'another', digest: new Uint8Array(16) }
   appender.begin()
   appender.append({ ...blank, type: 'trade', kind: 'buy', ref: 'another' }, named, EVENT_AFTER)
-  appender.keep()
+  appender.write()
   assert.equal(appender.commit().seq, head + 1)
   db.close()
   assert.equal(assertConsistent(path), head + 1)

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
-import { openHeldCounts, openHeldTables } from '../../src/log/held/held-tables.ts'
+import { openHeldCounts } from '../../src/log/held/held-tables.ts'
+import { openHeldDrafts } from '../../src/publish/held-drafts.ts'
 import { createStore, openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { FinalityCounts } from '../../src/log/store/reader.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
@@ -71,8 +72,7 @@ export function openHeldStage(first: HeldStageSettings = {}): HeldStage {
     db.exec('PRAGMA synchronous = OFF')
     const queue = openCommitQueue({
       appender: openAppender(db, testSigner(db)),
-      tables: openHeldTables(db),
-      asksChain,
+      held: openHeldDrafts(db, asksChain),
       balances,
       now: () => msOf(nowMs),
       refusal: () => (clockAgrees ? null : WRONG_CLOCK),

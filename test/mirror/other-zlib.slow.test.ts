@@ -36,7 +36,7 @@ function makeOtherHistory(data: string): void {
     assert.ok(parsed.ok && parsed.draft.atMs !== null)
     appender.append(parsed.draft, null, parsed.draft.atMs)
   }
-  appender.keep()
+  appender.write()
   appender.commit()
   markHighWater(data, newestCheckpoint(db))
 }

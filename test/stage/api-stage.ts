@@ -116,7 +116,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
       appender.append(draft, null, draft.atMs ?? at)
       if (draft.atMs === null) at = msOf(at + (settings.apartMs ?? MINUTE_MS))
     }
-    appender.keep()
+    appender.write()
     appender.commit()
   }
   append((settings.story ?? API_STORY).map(storyDraft))

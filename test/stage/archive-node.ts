@@ -52,7 +52,7 @@ export function publish(appender: Appender, moments: readonly number[]): void {
       msOf(at),
     )
   }
-  appender.keep()
+  appender.write()
   appender.commit()
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
-import { openHeldTables } from '../../src/log/held/held-tables.ts'
+import { openHeldDrafts } from '../../src/publish/held-drafts.ts'
 import {
   createStore,
   openForReading,
@@ -102,8 +102,7 @@ export async function openPublishStage(
     const db = openForWriting(path)
     const queue = openCommitQueue({
       appender: openAppender(db, testSigner(db)),
-      tables: openHeldTables(db),
-      asksChain,
+      held: openHeldDrafts(db, asksChain),
       balances,
       now,
       refusal: () => null,

@@ -103,7 +103,7 @@ function append(appender: Appender, count: number): void {
   for (let seq = first; seq < first + count; seq += 1) {
     appender.append(draftOf(seq), null, msOf(LAUNCH_MS + seq))
   }
-  appender.keep()
+  appender.write()
   appender.commit()
 }
 

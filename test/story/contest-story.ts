@@ -73,7 +73,7 @@ export function publishContests(
       const draft = draftOf(step, known, appender.head().seq + 1)
       if (draft !== null) appender.append(draft, null, AT)
     }
-    appender.keep()
+    appender.write()
     dropNoise(appender, known)
     appender.commit()
   }
@@ -85,7 +85,7 @@ export function publishContests(
 function dropNoise(appender: Appender, [of]: readonly KnownContest[]): void {
   if (of === undefined) return
   for (let n = 0; n < 3; n++) appender.append(draftOn(of, 'pool', 'top_up', 1n), null, AT)
-  appender.drop()
+  appender.forget()
 }
 
 /** Draft of a step, and its effect on the contests; null for a step that is out of place. */

@@ -67,7 +67,7 @@ export function publishUpTo(
     for (const end of ends) {
       appender.begin()
       while (appender.head().seq < end) appendEvent(appender, appender.head().seq + 1 + shift)
-      appender.keep()
+      appender.write()
       appender.commit()
     }
     markHighWater(data, newestCheckpoint(db))

@@ -1,4 +1,4 @@
-import type { HeldDraft, SettledDraft } from '../../src/log/held/held-draft.ts'
+import type { HeldDraft, EndedDraft } from '../../src/log/held/held-draft.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { parseDraftAmount } from '../../src/protocol/amount.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
@@ -31,7 +31,7 @@ export function heldDraft(id: number, acceptedAt: Ms, more: Partial<HeldDraft> =
 }
 
 /** A draft that is never published. */
-export function settledDraft(id: number, acceptedAt: Ms, state: SettledDraft['state']): SettledDraft {
+export function endedDraft(id: number, acceptedAt: Ms, state: EndedDraft['state']): EndedDraft {
   const ref = `${PRIVATE.ref}-${id}`
   const end = { state, settledAt: acceptedAt, place: PRIVATE.place, reason: PRIVATE.reason } as const
   return { id, ref, draft: { ...draft, ref }, acceptedAt, ...end }

@@ -18,7 +18,7 @@ import {
   type Changes,
   type Fold,
   openFold,
-  settled,
+  withoutChanges,
   type Repository,
   type StandingPrice,
 } from '../../src/project/fold/fold.ts'
@@ -67,7 +67,7 @@ export function openMemoryLog(): MemoryLog {
     apply(fold, entry)
     kept.put(fold.changes)
     kept.entries.push(entry)
-    fold = settled(fold)
+    fold = withoutChanges(fold)
   }
 
   function closeWeek(week: Ms): void {

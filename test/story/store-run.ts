@@ -90,7 +90,7 @@ function rollBack(appender: Appender, coming: readonly Entry[], step: WriterStep
   appender.begin()
   append(appender, coming.slice(0, step.keptNoise), 0)
   appendStray(appender, step)
-  appender.keep()
+  appender.write()
   append(appender, [], 0)
   for (let stray = 0; stray < step.noise; stray++) appendStray(appender, step)
   appender.rollback()
@@ -103,14 +103,14 @@ function commit(appender: Appender, entries: readonly Entry[], from: number, ste
     if (droppedBefore > 0) {
       append(appender, entries.slice(done, done + droppedBefore), step.aheadDays)
       appendStray(appender, step)
-      appender.drop()
+      appender.forget()
     }
     append(appender, entries.slice(done, done + events), 0)
-    appender.keep()
+    appender.write()
     done = Math.min(done + events, entries.length)
   }
   append(appender, entries.slice(done, done + step.noise), step.aheadDays)
-  appender.drop()
+  appender.forget()
   appender.commit()
   return done
 }

@@ -177,7 +177,7 @@ suite('a write-ahead log that lost its end', () => {
       while (appender.head().seq < EVENTS) {
         appender.begin()
         appendEvent(appender, appender.head().seq + 1)
-        appender.keep()
+        appender.write()
         appender.commit()
       }
       markHighWater(whole.data, newestCheckpoint(db))

@@ -13,7 +13,7 @@ import { deflateSegment } from '../../src/log/archive/gzip-member.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { appendEvent, change, makeLog, openFolder } from '../story/damaged-log.ts'
-import { heldDraft, settledDraft } from '../story/held-story.ts'
+import { heldDraft, endedDraft } from '../story/held-story.ts'
 import { randomLogs } from '../story/random-log.ts'
 import { testSigner } from '../story/signing.ts'
 import { openDirectory, write, writerSteps } from '../story/store-run.ts'
@@ -44,8 +44,8 @@ suite('a store that is built again from its log', () => {
     for (const id of [1, 2, 3, 4, 5]) tables.add(heldDraft(id, AT, id === 3 ? { reason: 'waits' } : {}))
     tables.remove(2)
     tables.remove(5)
-    tables.settle(settledDraft(2, AT, 'failed'))
-    tables.settle(settledDraft(5, AT, 'dropped'))
+    tables.end(endedDraft(2, AT, 'failed'))
+    tables.end(endedDraft(5, AT, 'dropped'))
     tables.vouch(seqOf(7), 'seen on another explorer', AT)
     assert.equal(tables.nextId(), 6)
     db.close()
@@ -66,7 +66,7 @@ suite('a store that is built again from its log', () => {
     const appender = openAppender(db, testSigner(db), { segmentOf: (_, raw) => otherZlib(raw) })
     appender.begin()
     while (appender.head().seq < EVENTS) appendEvent(appender, appender.head().seq + 1)
-    appender.keep()
+    appender.write()
     appender.commit()
     const line = Buffer.from('a line\n'.repeat(1_000))
     assert.notDeepEqual(otherZlib(line), deflateSegment(line), 'the two compress otherwise')

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { ENDPOINTS } from '../../src/protocol/endpoints/endpoints.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH } from '../story/api-story.ts'
-import { heldDraft, PRIVATE, settledDraft } from '../story/held-story.ts'
+import { heldDraft, PRIVATE, endedDraft } from '../story/held-story.ts'
 import { ADDRESSES } from './parity/web-addresses.ts'
 
 /** Words of the drafts below, and their amount, that no public answer may hold. */
@@ -44,8 +44,8 @@ suite('of held drafts', () => {
     stage.held((tables) => {
       tables.add(heldDraft(1, LAUNCH))
       tables.add(heldDraft(2, LAUNCH, { chain: 'final', place: PRIVATE.place, reason: PRIVATE.reason }))
-      tables.settle(settledDraft(3, LAUNCH, 'failed'))
-      tables.settle(settledDraft(4, LAUNCH, 'dropped'))
+      tables.end(endedDraft(3, LAUNCH, 'failed'))
+      tables.end(endedDraft(4, LAUNCH, 'dropped'))
     })
     for (const path of new Set([
       ...ADDRESSES,

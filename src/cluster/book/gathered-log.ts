@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Appender, openAppender } from '../../log/append.ts'
-import { type HeldTables, openHeldTables } from '../../log/held/held-tables.ts'
 import { type CommitRow, type RowRef, type RowSegment, STORED_ROW_SEGMENT } from '../row/log-row.ts'
 import type { Signer } from '../../log/tree/signer.ts'
 import { type HeldDrafts, openHeldDrafts } from '../../publish/held-drafts.ts'
@@ -18,7 +17,6 @@ export type GatheredLog = Readonly<{
   appender: Appender
   /** Held drafts whose changes are gathered. */
   held: HeldDrafts
-  tables: HeldTables
   gathered: CommitGathering
   head(): number
   root(): Uint8Array
@@ -40,8 +38,7 @@ export type GatheredLog = Readonly<{
 
 /** Opens the log. `signer` is asked for at each signature, because the keys may change. */
 export function openGatheredLog(db: DatabaseSync, signer: () => Signer, asksChain: boolean): GatheredLog {
-  const tables = openHeldTables(db)
-  const drafts = openHeldDrafts(tables, asksChain)
+  const drafts = openHeldDrafts(db, asksChain)
   const held = gatherHeldDrafts(drafts)
   const gathered = openCommitGathering(held)
   let followed: FollowedRow | null = null
@@ -59,7 +56,7 @@ export function openGatheredLog(db: DatabaseSync, signer: () => Signer, asksChai
       throw new UnfitRow(`it begins with seq ${commit.first} after seq ${head()}`)
     followed = followRow(commit)
     followLines(plain, commit)
-    plain.keep()
+    plain.write()
     followed.end()
     followed = null
     if (Buffer.compare(tree.tree().root(), commit.root) !== 0)
@@ -76,7 +73,6 @@ export function openGatheredLog(db: DatabaseSync, signer: () => Signer, asksChai
   return {
     appender: gatheredAppender(plain, gathered),
     held: held.drafts,
-    tables,
     gathered,
     head,
     follow,
@@ -113,13 +109,13 @@ function gatheredAppender(appender: Appender, gathered: CommitGathering): Append
       gathered.ref(ref)
       return event
     },
-    keep() {
-      appender.keep()
-      gathered.keep()
+    write() {
+      appender.write()
+      gathered.write()
     },
-    drop() {
-      appender.drop()
-      gathered.drop()
+    forget() {
+      appender.forget()
+      gathered.forget()
     },
   }
 }
@@ -222,7 +218,7 @@ function applyHeld(held: HeldDrafts, change: HeldChange): string | null {
       return each(held, change.ids, held.remove)
     case 'settle': {
       const { state, settledAt, place, reason } = change
-      return each(held, change.ids, (draft) => held.settle(draft, { state, settledAt, place, reason }))
+      return each(held, change.ids, (draft) => held.end(draft, { state, settledAt, place, reason }))
     }
     case 'vouch':
       held.vouch(change.seq, change.reason, change.at)
@@ -249,8 +245,8 @@ type CommitGathering = Readonly<{
   lines(line: string, details: string | null): void
   ref(ref: RowRef | null): void
   /** Keeps the noted events, or forgets them. */
-  keep(): void
-  drop(): void
+  write(): void
+  forget(): void
   /** Compresses a segment, and notes it. */
   segmentOf: SegmentOf
   /** Content of the commit; null when nothing was kept. */
@@ -267,42 +263,42 @@ type Events = Readonly<{ lines: string[]; details: (string | null)[]; refs: (Row
 
 function openCommitGathering(held: HeldGathering): CommitGathering {
   let kept = noEvents()
-  let unkept = noEvents()
+  let unwritten = noEvents()
   let segments: RowSegment[] = []
   let bytes = 0
-  let unkeptBytes = 0
+  let unwrittenBytes = 0
   let reserved = 0
 
-  function keep(): void {
-    for (const line of unkept.lines) kept.lines.push(line)
-    for (const line of unkept.details) kept.details.push(line)
-    for (const ref of unkept.refs) kept.refs.push(ref)
-    bytes += unkeptBytes
-    drop()
+  function write(): void {
+    for (const line of unwritten.lines) kept.lines.push(line)
+    for (const line of unwritten.details) kept.details.push(line)
+    for (const ref of unwritten.refs) kept.refs.push(ref)
+    bytes += unwrittenBytes
+    forget()
   }
 
-  function drop(): void {
-    unkept = noEvents()
-    unkeptBytes = 0
+  function forget(): void {
+    unwritten = noEvents()
+    unwrittenBytes = 0
   }
 
-  const bytesLeft = (): number => ROW_CHANGES_BYTES_MAX - bytes - unkeptBytes - held.bytes() - reserved
+  const bytesLeft = (): number => ROW_CHANGES_BYTES_MAX - bytes - unwrittenBytes - held.bytes() - reserved
 
   return {
     lines(line, details) {
-      unkept.lines.push(line)
-      unkept.details.push(details)
-      unkeptBytes += bytesOfEvent(line, details)
+      unwritten.lines.push(line)
+      unwritten.details.push(details)
+      unwrittenBytes += bytesOfEvent(line, details)
     },
     ref(ref) {
-      unkept.refs.push(ref)
-      unkeptBytes += bytesOfRef(ref)
+      unwritten.refs.push(ref)
+      unwrittenBytes += bytesOfRef(ref)
     },
-    keep,
-    drop,
+    write,
+    forget,
     segmentOf({ month, file, start }, raw) {
       // Segments are made before the batch is kept, and its events need their room first.
-      keep()
+      write()
       const deflated = deflateSegment(raw)
       const fits = deflated.length + SEGMENT_SPARE_BYTES <= bytesLeft()
       segments.push({ month, file, start, bytes: fits ? deflated : STORED_ROW_SEGMENT })
@@ -319,7 +315,7 @@ function openCommitGathering(held: HeldGathering): CommitGathering {
     reserve: (size) => void (reserved = size),
     clear() {
       kept = noEvents()
-      drop()
+      forget()
       segments = []
       bytes = reserved = 0
       held.clear()

@@ -55,7 +55,7 @@ export function gatherHeldDrafts(drafts: HeldDrafts): HeldGathering {
     bytes: () => bytes,
     clear,
     undo() {
-      own.drop()
+      own.forget()
       if (added.size + before.size > 0) drafts.restore(added.values(), before.values())
       clear()
     },
@@ -69,22 +69,22 @@ function gatheredDrafts(
   noteBefore: (held: HeldDraft) => void,
 ): HeldDrafts {
   /** Drafts of the present request that are held. */
-  let unkept: HeldDraft[] = []
+  let unwritten: HeldDraft[] = []
   return {
     ...drafts,
     hold(...sent) {
       const held = drafts.hold(...sent)
-      unkept.push(held)
+      unwritten.push(held)
       return held
     },
-    keep() {
-      drafts.keep()
-      for (const held of unkept) note({ is: 'hold', held })
-      unkept = []
+    write() {
+      drafts.write()
+      for (const held of unwritten) note({ is: 'hold', held })
+      unwritten = []
     },
-    drop() {
-      drafts.drop()
-      unkept = []
+    forget() {
+      drafts.forget()
+      unwritten = []
     },
     change(held) {
       noteBefore(held)
@@ -100,9 +100,9 @@ function gatheredDrafts(
       note({ is: 'remove', ids }, ids)
       if (held.vouch !== null) note({ is: 'vouch', seq, reason: held.vouch, at })
     },
-    settle(held, { state, settledAt, place, reason }) {
+    end(held, { state, settledAt, place, reason }) {
       noteBefore(held)
-      drafts.settle(held, { state, settledAt, place, reason })
+      drafts.end(held, { state, settledAt, place, reason })
       const ids = [held.id]
       note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
     },

@@ -211,7 +211,7 @@ function* heldChanges(db: DatabaseSync): Generator<readonly HeldChange[], void> 
     [{ is: 'hold', held }],
   ])
   const ended = (['failed', 'dropped'] as const).flatMap((of) =>
-    tables.settledAfter(of, 0, Number.MAX_SAFE_INTEGER).map((settled): (typeof drafts)[number] => {
+    tables.endedAfter(of, 0, Number.MAX_SAFE_INTEGER).map((settled): (typeof drafts)[number] => {
       const { id, ref, draft, acceptedAt, state, settledAt, place, reason } = settled
       const waits = { chain: 'none', place: null, settledAt: null, vouch: null, reason: null } as const
       const held: HeldDraft = { id, ref, draft, acceptedAt, ...waits }

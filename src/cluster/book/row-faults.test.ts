@@ -55,7 +55,7 @@ function assertBuilds({ appender, begin, rollback, row }: TableBook): void {
     { ref: 'own', digest: ZEROS },
     msOf(Date.UTC(2026, 5, 1)),
   )
-  appender.keep()
+  appender.write()
   const decoded = decodeRow(row() ?? ZEROS)
   assert.ok(decoded.ok && decoded.signed.row.is === 'commit')
   assert.deepEqual([decoded.signed.row.first, decoded.signed.row.lines.length], [seq, 1])
@@ -212,9 +212,9 @@ suite('a row', () => {
     const { appender, held } = book()
     book().begin()
     appender.append(tradeDraft('e'), { ref: 'e', digest: ZEROS }, msOf(0))
-    held.hold(tradeDraft('f'), 'f', 'none', msOf(0))
-    appender.drop()
-    held.drop()
+    held.hold(tradeDraft('f'), 'f', msOf(0))
+    appender.forget()
+    held.forget()
     assert.equal(book().row(), null)
     book().rollback()
     await cluster
@@ -230,7 +230,7 @@ suite('a row', () => {
     const { book, db } = cluster.node(0)
     book().begin()
     book().appender.append(tradeDraft('e'), { ref: 'e', digest: ZEROS }, msOf(0))
-    book().appender.keep()
+    book().appender.write()
     const bytes = book().row() ?? ZEROS
     book().rollback()
     const accepted = { place: book().applied().place + 1, bytes }
@@ -249,7 +249,7 @@ suite('a row', () => {
     for (const ref of ['e', 'f']) {
       begin()
       appender.append(tradeDraft(ref), { ref, digest: ZEROS }, msOf(appender.head().atMs ?? 0))
-      appender.keep()
+      appender.write()
       assert.equal(checkpoint(), committed)
       rollback()
       assert.equal(checkpoint(), committed)

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Appender } from '../../log/append.ts'
-import type { HeldTables } from '../../log/held/held-tables.ts'
 import { readIdentity, StoreError } from '../../log/store/store.ts'
 import { newestCheckpoint, signNewest, storedSignature } from '../../log/tree/ready-log.ts'
 import { isMadeWith, type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
@@ -45,7 +44,6 @@ export type TableBook = NodeBook &
     /** `begin`, `commit` and `rollback` of the book take the place of its own. */
     appender: Appender
     held: HeldDrafts
-    tables: HeldTables
     /** Limits of the row that is built. */
     room: CommitRoom
     /** Builds a step of the operator in place of a commit, between `begin` and `row`. Throws a StoreError. */
@@ -125,8 +123,8 @@ export function openTableBook(settings: TableBookSettings): TableBook {
 }
 
 /** Parts of the log that are those of its book. */
-function passedOn({ appender, held, tables }: GatheredLog): Pick<TableBook, 'appender' | 'held' | 'tables'> {
-  return { appender, held, tables }
+function passedOn({ appender, held }: GatheredLog): Pick<TableBook, 'appender' | 'held'> {
+  return { appender, held }
 }
 
 /** Applies rows in order. Throws the fault of the first row that cannot be applied. */

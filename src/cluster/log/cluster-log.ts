@@ -14,6 +14,7 @@ import { openEvidence } from './evidence-folder.ts'
 import { KEYS_PATH, keysRequest } from './key-step.ts'
 import { requestRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
 import {
+  COMMIT_BYTES,
   type CommitFailureSettings,
   type CommitPath,
   FULL,
@@ -72,7 +73,6 @@ export async function openClusterLog(settings: ClusterSettings, world: CarrierCo
   return {
     db,
     appender: book.appender,
-    tables: book.tables,
     held: book.held,
     path: carried.path,
     steps: new Map([[KEYS_PATH, (request) => keysRequest({ db, book, path: carried.path, keys }, request)]]),
@@ -143,7 +143,7 @@ function startNode(settings: ClusterSettings, world: CarrierContext, parts: Node
     timers: { now: monotonicMs, sleep },
     primary: openPrimaryFile(dataDirectory).read(),
     mayRetry(error) {
-      const isFull = lacksRoom(error, 0, isDiskFull)
+      const isFull = lacksRoom(error, COMMIT_BYTES, isDiskFull)
       if (isFull) onFull()
       // Another program may have locked the store, or taken the last file descriptor.
       return isFull || isPassingFault(error)
@@ -205,7 +205,7 @@ export function openCarriedPath(settings: PathSettings): CarriedPath {
     path: {
       ...book.room,
       isOpen: () => isOpen,
-      async commit(drafts, build) {
+      async commit(size, build) {
         const node = settings.node()
         if (node === null || !settings.hasServed()) return requestRefusal('not-leading', LACKING)
         try {
@@ -214,7 +214,7 @@ export function openCarriedPath(settings: PathSettings): CarriedPath {
           // The reason of a stop may have the stack of an error, which is for the operator's log.
           return requestRefusal(CODES[answer.is], answer.reason.replace(/\n[^]*/, ''))
         } catch (error) {
-          return failureOf(settings, error, drafts)
+          return failureOf(settings, error, size)
         }
       },
     },
@@ -246,13 +246,16 @@ const CODES: Readonly<Record<Exclude<CommitAnswer<unknown>['is'], 'committed'>, 
   stopped: 'store-unavailable',
 }
 
+/** Bytes that the store takes for each byte of a row, roughly and at most. */
+const STORE_GROWTH = 8
+
 /** Refusal of a commit whose work failed. It is undone. Only a full disk may pass. */
 function failureOf(
   { isDiskFull, onFull, onBroken }: PathSettings,
   error: unknown,
-  drafts: number,
+  rowBytes: number,
 ): FailedOutcome {
-  if (lacksRoom(error, drafts, isDiskFull)) {
+  if (lacksRoom(error, COMMIT_BYTES + STORE_GROWTH * rowBytes, isDiskFull)) {
     onFull()
     return FULL
   }

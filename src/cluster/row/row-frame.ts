@@ -39,7 +39,7 @@ import {
   type HeldChange,
   type HeldDraft,
   parseStoredDraft,
-  type SettledDraft,
+  type EndedDraft,
 } from '../../log/held/held-draft.ts'
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
@@ -317,7 +317,7 @@ const CHANGES = [
   'chain',
 ] as const satisfies readonly HeldChange['is'][]
 const WORDS = ['asked', 'final', 'vouched', 'none'] as const satisfies readonly ChainWord[]
-const STATES = ['failed', 'dropped'] as const satisfies readonly SettledDraft['state'][]
+const STATES = ['failed', 'dropped'] as const satisfies readonly EndedDraft['state'][]
 
 function readHeldChange(line: string): HeldChange {
   const of = fieldsInJson(line, 'held')

@@ -2,7 +2,7 @@ import type { ChainClient, MovedAmount, TokenAccount } from '../chain/tx-verdict
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { PublishedTxs } from '../../log/published-txs.ts'
 import { add, ZERO } from '../../protocol/amount.ts'
-import type { Settlement } from '../../publish/held-queue.ts'
+import type { Settlement } from '../../publish/held-commands.ts'
 import { compareAmounts } from './amount-check.ts'
 import type { FinalityReport } from './finality-report.ts'
 

@@ -8,7 +8,7 @@ import { tradeDraft } from '../../../test/story/trade-draft.ts'
 import type { TxVerdict } from '../chain/tx-verdict.ts'
 import { openAppender } from '../../log/append.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
-import { openHeldTables } from '../../log/held/held-tables.ts'
+import { openHeldDrafts } from '../../publish/held-drafts.ts'
 import type { PublishedTxs } from '../../log/published-txs.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'
 import { ZERO } from '../../protocol/amount.ts'
@@ -79,9 +79,8 @@ suite('the gate that asks the chain', () => {
     const { held } = openCommitQueue({
       ...QUIET_QUEUE,
       appender,
-      tables: openHeldTables(db),
+      held: openHeldDrafts(db, true),
       path: { ...openOwnPath({ ...QUIET_QUEUE, appender }), isOpen },
-      asksChain: true,
       balances: 'refuse',
       now,
     })
@@ -228,7 +227,7 @@ async function runWatched({
       asked: () => drafts,
       askedAbout: () => drafts,
       settle: () => assert.fail('nothing is final'),
-      listSettled: () => [],
+      listEnded: () => [],
     },
     pace: { ...GATE_PACE, firstMs: 80, againMs: 0, roundMs: 0 },
     now,

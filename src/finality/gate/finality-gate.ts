@@ -2,7 +2,7 @@ import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
 import type { ServerSaid } from '../../publish/tx-judge.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { HeldQueue, Settlement } from '../../publish/held-queue.ts'
+import type { HeldCommands, Settlement } from '../../publish/held-commands.ts'
 import type { AmountGuard } from './amount-guard.ts'
 import type { FinalityReport } from './finality-report.ts'
 import type { AskedChain, GatePace } from './finality-settings.ts'
@@ -16,7 +16,7 @@ import { ChainError } from '../rpc/chain-url.ts'
 type GateSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
-  queue: Pick<HeldQueue, 'quiet' | 'asked' | 'askedAbout' | 'settle'>
+  queue: Pick<HeldCommands, 'quiet' | 'asked' | 'askedAbout' | 'settle'>
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
   recheck: Recheck
@@ -206,7 +206,7 @@ const WORDS_MAX = 2_000
 const MOVED_REQUESTS = 3
 
 type SettlingSettings = Readonly<{
-  queue: Pick<HeldQueue, 'quiet' | 'askedAbout' | 'settle'>
+  queue: Pick<HeldCommands, 'quiet' | 'askedAbout' | 'settle'>
   schedule: PollSchedule
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null

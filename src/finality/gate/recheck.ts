@@ -1,5 +1,5 @@
 import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
-import type { HeldQueue } from '../../publish/held-queue.ts'
+import type { HeldCommands } from '../../publish/held-commands.ts'
 import type { PublishedTxs } from '../../log/published-txs.ts'
 import { boundOf, DAY_MS, type Ms } from '../../protocol/moment.ts'
 import type { FinalityReport } from './finality-report.ts'
@@ -22,7 +22,7 @@ type RecheckSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
   published: PublishedTxs
-  queue: Pick<HeldQueue, 'quiet' | 'listSettled'>
+  queue: Pick<HeldCommands, 'quiet' | 'listEnded'>
   pace: GatePace
   now(): Ms
   monotonicMs(): number
@@ -139,7 +139,7 @@ function targetsAt(
     return { targets, next: scannedTo === null ? partAfter(place) : { in: 'published', after: scannedTo } }
   }
   const state = place.in
-  const drafts = queue.listSettled(state, place.after, SETTLED_MAX)
+  const drafts = queue.listEnded(state, place.after, SETTLED_MAX)
   const since = now() - ENDED_MS
   const recent = drafts.filter(({ settledAt }) => settledAt >= since).slice(0, max)
   const last = (recent.length === max ? recent : drafts).at(-1)?.id

@@ -1,7 +1,7 @@
 import type { Ballot, ServerAnswer } from '../chain/tx-verdict.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { HeldQueue } from '../../publish/held-queue.ts'
+import type { HeldCommands } from '../../publish/held-commands.ts'
 import type { FinalityReport, PendingDrafts } from './finality-report.ts'
 import type { AskedChain } from './finality-settings.ts'
 import type { ServerSaid } from '../../publish/tx-judge.ts'
@@ -10,7 +10,7 @@ import { failureWords } from '../rpc/rpc-failure.ts'
 
 type WaitingSettings = Readonly<{
   chain: AskedChain
-  queue: Pick<HeldQueue, 'asked'>
+  queue: Pick<HeldCommands, 'asked'>
   schedule: PollSchedule
   /** Age from which a draft that waits is told. */
   overdueMs: number

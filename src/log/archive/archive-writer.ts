@@ -36,7 +36,7 @@ export type ArchiveWriter = Readonly<{
    */
   flush(): void
   /** Forgets the events added since the last flush. */
-  drop(): void
+  forget(): void
   /** Forgets everything in memory and reads the store again, after a rollback. */
   reload(): void
 }>
@@ -69,12 +69,12 @@ export function openArchiveWriter(
   let due: DueStep[] = []
   let open = store.openMonth()
   let endMs = 0
-  const drop = (): void => {
+  const forget = (): void => {
     due = []
     endMs = open === null ? 0 : endOf(open.month)
   }
 
-  drop()
+  forget()
   return {
     add({ seq, atMs }, rootBefore) {
       if (atMs >= endMs) {
@@ -97,10 +97,10 @@ export function openArchiveWriter(
       }
       if (due.length > 0) due = []
     },
-    drop,
+    forget,
     reload() {
       open = store.openMonth()
-      drop()
+      forget()
     },
   }
 }

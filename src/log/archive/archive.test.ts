@@ -132,7 +132,7 @@ suite('the archive', () => {
           }
           if (fate === 3) {
             for (const event of next) writer.add(event, () => rootOf(event.seq - 1))
-            writer.drop()
+            writer.forget()
           }
           commit(live, writer, next)
         }

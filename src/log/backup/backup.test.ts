@@ -49,7 +49,7 @@ function publish(appender: Appender, count: number): void {
       msOf(START_MS + number),
     )
   }
-  appender.keep()
+  appender.write()
   appender.commit()
 }
 

@@ -37,7 +37,7 @@ function storeWith(path: string, batches: readonly (readonly StoryEvent[])[]): D
   for (const batch of batches) {
     appender.begin()
     for (const event of batch) appender.append(storyDraft(event), null, LAUNCH)
-    appender.keep()
+    appender.write()
     appender.commit()
   }
   return db

@@ -26,7 +26,7 @@ export type HeldDraft = Readonly<{
 }>
 
 /** A draft that will never be published: its transaction failed, or the operator dropped it. */
-export type SettledDraft = Readonly<{
+export type EndedDraft = Readonly<{
   id: number
   ref: string
   draft: Draft
@@ -92,4 +92,4 @@ export type HeldChange = Readonly<
 type Changeable = Pick<HeldDraft, 'chain' | 'place' | 'settledAt' | 'vouch' | 'reason'>
 
 /** Facts kept of a draft that will never be published. */
-type SettledEnd = Pick<SettledDraft, 'state' | 'settledAt' | 'place' | 'reason'>
+type SettledEnd = Pick<EndedDraft, 'state' | 'settledAt' | 'place' | 'reason'>

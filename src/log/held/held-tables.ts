@@ -8,7 +8,7 @@ import {
   formatDraft,
   type HeldDraft,
   parseStoredDraft,
-  type SettledDraft,
+  type EndedDraft,
 } from './held-draft.ts'
 import type { FinalityCounts } from '../store/reader.ts'
 
@@ -23,14 +23,14 @@ export type HeldTables = Readonly<{
   /** Writes everything of a held draft that can change. */
   change(held: HeldDraft): void
   remove(id: number): void
-  settle(settled: SettledDraft): void
-  /** The settled draft with this ref. */
-  settled(ref: string): SettledDraft | undefined
-  /** Settled drafts of a state after the id `after`, in order of acceptance. */
-  settledAfter(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
+  end(ended: EndedDraft): void
+  /** The draft with this ref that will never be published. */
+  ended(ref: string): EndedDraft | undefined
+  /** Failed or dropped drafts after the id `after`, in order of acceptance. */
+  endedAfter(state: EndedDraft['state'], after: number, limit: number): readonly EndedDraft[]
   vouch(seq: Seq, reason: string, at: Ms): void
-  /** Whether any draft was settled. */
-  anySettled(): boolean
+  /** Whether any draft has ended. */
+  anyEnded(): boolean
   /** Id of the blockchain that has settled drafts of this log; null before the first one. */
   chain(): string | null
   keepChain(id: string): void
@@ -49,16 +49,16 @@ export function openHeldTables(db: DatabaseSync): HeldTables {
     change: ({ id, chain, place, settledAt, vouch, reason }) =>
       void sql.change.run(chain, place, settledAt, vouch, reason, id),
     remove: (id) => void sql.remove.run(id),
-    settle({ id, ref, draft, acceptedAt, state, settledAt, place, reason }) {
-      sql.settle.run(id, ref, formatDraft(draft), acceptedAt, state, settledAt, place, reason)
+    end({ id, ref, draft, acceptedAt, state, settledAt, place, reason }) {
+      sql.end.run(id, ref, formatDraft(draft), acceptedAt, state, settledAt, place, reason)
     },
-    settled(ref) {
-      const row = sql.settled.get(ref)
-      return row === undefined ? undefined : settledOfRow(row)
+    ended(ref) {
+      const row = sql.ended.get(ref)
+      return row === undefined ? undefined : endedOfRow(row)
     },
-    settledAfter: (state, after, limit) => sql.settledAfter.all(state, after, limit).map(settledOfRow),
+    endedAfter: (state, after, limit) => sql.endedAfter.all(state, after, limit).map(endedOfRow),
     vouch: (seq, reason, at) => void sql.vouch.run(seq, reason, at),
-    anySettled: () => sql.anySettled.get() !== undefined,
+    anyEnded: () => sql.anyEnded.get() !== undefined,
     chain: () => readChainId(db),
     keepChain: (id) => writeChainId(db, id),
   }
@@ -76,14 +76,14 @@ function prepare(db: DatabaseSync) {
       'UPDATE held SET chain = ?, place = ?, settled_at = ?, vouch = ?, reason = ? WHERE id = ?',
     ),
     remove: db.prepare('DELETE FROM held WHERE id = ?'),
-    settle: db.prepare(
+    end: db.prepare(
       `INSERT INTO settled (id, ref, draft, accepted_at, state, settled_at, place, reason)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    settled: db.prepare('SELECT * FROM settled WHERE ref = ?'),
-    settledAfter: db.prepare('SELECT * FROM settled WHERE state = ? AND id > ? ORDER BY id LIMIT ?'),
+    ended: db.prepare('SELECT * FROM settled WHERE ref = ?'),
+    endedAfter: db.prepare('SELECT * FROM settled WHERE state = ? AND id > ? ORDER BY id LIMIT ?'),
     vouch: db.prepare('INSERT INTO vouched (seq, reason, at) VALUES (?, ?, ?)'),
-    anySettled: db.prepare('SELECT 1 FROM settled LIMIT 1'),
+    anyEnded: db.prepare('SELECT 1 FROM settled LIMIT 1'),
   }
 }
 
@@ -106,7 +106,7 @@ function heldOfRow(row: Row): HeldDraft {
   }
 }
 
-function settledOfRow(row: Row): SettledDraft {
+function endedOfRow(row: Row): EndedDraft {
   const ref = text(row, 'ref')
   return {
     id: number(row, 'id'),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { openInserts } from '../books/inserts.ts'
+import { noRows, openRowWriter } from '../books/row-writer.ts'
 import { openRefs } from './refs.ts'
 import { createStore, openForWriting, storePath } from './store.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -31,11 +31,11 @@ suite('the refs of a log', () => {
   test('give the seq of a ref, and the last ref of a range', () => {
     createStore(storePath(directory), { origin: 'daybook.test/refs', chain: 'opaque', simulated: true })
     const db = openForWriting(storePath(directory))
-    const inserts = openInserts(db)
+    const rows = noRows()
     const digest = new Uint8Array(16)
     const published = ['sim-00000001', 'by hand', 'sim-00000002', 'sim-by-hand', 'sim-00000010']
-    published.forEach((ref, index) => inserts.ref(seqOf(index + 1), ref, digest))
-    inserts.write()
+    published.forEach((ref, index) => rows.refs.set(ref, { seq: seqOf(index + 1), digest }))
+    openRowWriter(db).write(rows)
     const held = { acceptedAt: msOf(0), settledAt: null, place: null, vouch: null, reason: null }
     const tables = openHeldTables(db)
     for (const [id, ref] of ['sim-00000011', 'sim-00000012'].entries()) {
@@ -54,7 +54,7 @@ suite('the refs of a log', () => {
 
     const writing = openForWriting(storePath(directory))
     const settling = openHeldTables(writing)
-    settling.settle({
+    settling.end({
       id: 2,
       ref: 'sim-00000012',
       draft: draftOf('sim-00000012'),

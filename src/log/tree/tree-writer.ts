@@ -22,11 +22,11 @@ export type TreeWriter = Readonly<{
   add(line: string, details: string | null): AddedLeaf
   /** The root of the tree up to the last event added. */
   root(): Hash
-  /** Keeps the added leaves. */
-  keep(): void
-  /** Returns to the leaves that were last kept. */
-  drop(): void
-  /** Signs the tree up to `head`, the last event kept, unless it is signed already. The last step before a commit. */
+  /** Must be called when the added leaves were written. */
+  written(): void
+  /** Returns to the leaves that were last written. */
+  forget(): void
+  /** Signs the tree up to `head`, the last event written, unless it is signed already. The last step before a commit. */
   sign(head: number): void
   /** The newest note that this writer signed. Throws before it has signed one, and again after `reload`. */
   checkpoint(): string
@@ -39,7 +39,7 @@ export function openTreeWriter(db: DatabaseSync, signer: Signer, head: number): 
   const update = db.prepare('UPDATE events SET signature = ? WHERE seq = ?')
   const load = (size: number) => frontierAt(HASHER, size, openStoredTree(db).tile)
   let frontier = load(head)
-  let kept = copyOfFrontier(frontier)
+  let written = copyOfFrontier(frontier)
   let signed: Readonly<{ size: number; note: string | null }> = { size: head, note: null }
 
   return {
@@ -48,8 +48,8 @@ export function openTreeWriter(db: DatabaseSync, signer: Signer, head: number): 
       return { leaf, completed: appendLeaf(HASHER, frontier, leaf), signature: null }
     },
     root: () => rootOf(HASHER, frontier),
-    keep: () => void (kept = copyOfFrontier(frontier)),
-    drop: () => void (frontier = copyOfFrontier(kept)),
+    written: () => void (written = copyOfFrontier(frontier)),
+    forget: () => void (frontier = copyOfFrontier(written)),
     sign(size) {
       if (size === signed.size) return
       assert(frontier.size === size, `the tree of ${frontier.size} leaves ends with the head, ${size}`)
@@ -63,7 +63,7 @@ export function openTreeWriter(db: DatabaseSync, signer: Signer, head: number): 
     },
     reload(size) {
       frontier = load(size)
-      kept = copyOfFrontier(frontier)
+      written = copyOfFrontier(frontier)
       signed = { size, note: null }
     },
   }

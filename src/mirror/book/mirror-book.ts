@@ -131,7 +131,7 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
       append(appender, entry)
     },
     keep() {
-      appender.keep()
+      appender.write()
       pieces.forgetStored(appender.head().seq)
       ends.check()
     },

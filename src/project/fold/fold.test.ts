@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openMemoryLog } from '../../../test/story/memory-log.ts'
 import { correcting, type EventSketch, logOf } from '../../../test/story/story.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { apply, correctionOf, openFold, restatementOf, settled } from './fold.ts'
+import { apply, correctionOf, openFold, restatementOf, withoutChanges } from './fold.ts'
 import { emptyTally } from './tally.ts'
 
 test('a fold keeps in memory the prizes that are owed, and nothing of contests that are paid', () => {
@@ -38,7 +38,7 @@ function contestsRead(owed: readonly number[], payouts: readonly number[]): read
     .entries()
     .slice(prizes.length)) {
     apply(fold, entry)
-    fold = settled(fold)
+    fold = withoutChanges(fold)
   }
   return read
 }

@@ -112,7 +112,7 @@ function noChanges(): Changes {
 }
 
 /** The fold without changes; for use after the changes are in the repository. */
-export function settled(fold: Fold): Fold {
+export function withoutChanges(fold: Fold): Fold {
   forgetLotBooks(fold.lotBooks, fold.lotsCached)
   return { ...fold, changes: noChanges() }
 }

@@ -2,10 +2,10 @@ import { type Draft, REASON_CHARS_MAX, REF_CHARS_MAX } from '../../protocol/draf
 import { readBounded, readShown } from '../admission/details-grammar.ts'
 import { isFault } from '../admission/refusal.ts'
 import { requestRefusal, type FailedOutcome } from '../admission/outcome.ts'
-import type { HeldQueue } from '../held-queue.ts'
+import type { HeldCommands } from '../held-commands.ts'
 import { type Answered, type PlacedRequest, readJsonBody } from './publish-replies.ts'
 import type { ServerSaid } from '../tx-judge.ts'
-import type { HeldDraft, SettledDraft } from '../../log/held/held-draft.ts'
+import type { HeldDraft, EndedDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import { moment, type Ms } from '../../protocol/moment.ts'
@@ -30,7 +30,7 @@ export const HELD_PATHS: ReadonlyMap<string, 'GET' | 'POST'> = new Map([
 
 /** Answers a request about held drafts: a page of the list, or the outcome of a decision for each ref. */
 export async function heldRequest(
-  { queue, lastWords }: Readonly<{ queue: HeldQueue; lastWords: LastWords }>,
+  { queue, lastWords }: Readonly<{ queue: HeldCommands; lastWords: LastWords }>,
   request: PlacedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Answered> {
@@ -141,14 +141,14 @@ export type LastWords = (tx: string) => readonly ServerSaid[] | null
 
 /** One page of held or settled drafts, in order of acceptance. */
 function listDrafts(
-  queue: HeldQueue,
+  queue: HeldCommands,
   { after, limit, state }: HeldPage,
   lastWords: LastWords,
 ): Readonly<{ drafts: readonly ListedDraft[]; next: number | null }> {
   // One more than the page tells whether it is the last.
   const found =
     state === 'failed' || state === 'dropped'
-      ? queue.listSettled(state, after, limit + 1).map(settledRow)
+      ? queue.listEnded(state, after, limit + 1).map(settledRow)
       : queue
           .list(after, limit + 1, (held) => state === null || stateOf(held) === state)
           .map((held) => heldRow(held, lastWords))
@@ -177,7 +177,7 @@ function settledRow({
   state,
   place,
   reason,
-}: SettledDraft): ListedDraft {
+}: EndedDraft): ListedDraft {
   const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor: null, place, reason, lastWords: null }
   return { id, ref, state, ...fieldsOf(draft), ...rest }
 }

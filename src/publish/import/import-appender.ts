@@ -6,20 +6,20 @@ import { DRAFT_DIGEST_BYTES } from '../admission/grammar.ts'
 import type { DraftBatch, ImportRefusal } from './import-messages.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { openHeldTables } from '../../log/held/held-tables.ts'
-import { waitsForEarlier } from '../decide.ts'
+import { waitsForHeld } from '../decide.ts'
 import { bytes } from '../../log/store/codec.ts'
 import { BULK_REFS } from '../../log/store/store-schema.ts'
 import { openRefFilter } from './import-filter.ts'
 
 /** Drafts in memory before they are written to the store. */
-const UNKEPT_DRAFTS_MAX = 4_000
+const UNWRITTEN_DRAFTS_MAX = 4_000
 
 /** Checks imported drafts against refs, order of time and the books, and appends them. */
 export type ImportAppender = Readonly<{
   /** Appends the drafts in order. Returns the refusal of the first that is refused. */
   take(batch: DraftBatch): ImportRefusal | null
   /** Writes the appended drafts to the store. */
-  keep(): void
+  write(): void
   counts(): Readonly<{ duplicates: number; irregular: number }>
 }>
 
@@ -37,7 +37,7 @@ export function openImportAppender(
   refs: RefsSeen,
   { balances, now, waits }: Rules,
 ): ImportAppender {
-  let unkept = 0
+  let unwritten = 0
   let duplicates = 0
   let irregular = 0
 
@@ -57,7 +57,7 @@ export function openImportAppender(
     const fault = faultOfMoment(atMs) ?? faultOfBooks(draft)
     if (fault !== null) return fault
     appender.append(draft, ref === null ? null : { ref, digest }, atMs)
-    if (++unkept >= UNKEPT_DRAFTS_MAX) keep()
+    if (++unwritten >= UNWRITTEN_DRAFTS_MAX) write()
     return null
   }
 
@@ -78,9 +78,9 @@ export function openImportAppender(
     return verdict.refusal
   }
 
-  function keep(): void {
-    appender.keep()
-    unkept = 0
+  function write(): void {
+    appender.write()
+    unwritten = 0
   }
 
   return {
@@ -94,7 +94,7 @@ export function openImportAppender(
       }
       return null
     },
-    keep,
+    write,
     counts: () => ({ duplicates, irregular }),
   }
 }
@@ -113,7 +113,7 @@ export function openImportHeld(db: DatabaseSync): (draft: Draft) => boolean {
   }
   return (draft) => {
     const held = draft.contestId === null ? undefined : types.get(draft.contestId)
-    return held !== undefined && waitsForEarlier(draft, { any: () => true, anyPlay: () => held.has('play') })
+    return held !== undefined && waitsForHeld(draft, { anyHeld: () => true, anyPlay: () => held.has('play') })
   }
 }
 

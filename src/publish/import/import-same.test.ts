@@ -55,7 +55,7 @@ suite('an import', () => {
       const { ref, atMs } = parsed.draft
       assert.ok(ref !== null && atMs !== null)
       appender.append(parsed.draft, { ref, digest: draftDigest(parsed.draft) }, atMs)
-      appender.keep()
+      appender.write()
     }
     appender.commit()
 

@@ -129,7 +129,7 @@ suite('an import', () => {
     assert.equal(appender.published('p600')?.seq, 604)
     appender.begin()
     appender.append(DEPOSIT, { ref: 'later', digest: new Uint8Array(16) }, msOf(NOW_MS))
-    appender.keep()
+    appender.write()
     assert.equal(appender.commit().seq, 605)
     db.close()
     assert.equal(eventOf(stage.lines()[604]).kots, '0.000000005')
@@ -143,7 +143,7 @@ suite('an import', () => {
     const appender = openAppender(db, testSigner(db))
     appender.begin()
     appender.append(DEPOSIT, null, msOf(Date.UTC(2026, 0, 1, 12)))
-    appender.keep()
+    appender.write()
     appender.commit()
     // The files of a killed process: the last commit is only in the write-ahead log.
     cpSync(stage.data, copy.data, { recursive: true })

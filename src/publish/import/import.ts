@@ -148,7 +148,7 @@ async function takeAll(
         case 'refused':
           return message.refusal
         case 'end':
-          importer.keep()
+          importer.write()
           onProgress({ stage: 'finishing', bytes: bytesTotal ?? bytes, bytesTotal, drafts })
           await turn()
           return null

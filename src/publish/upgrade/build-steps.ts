@@ -192,7 +192,7 @@ export function openCarryingAppender(db: DatabaseSync, old: OldStore): CarryingA
     for (let taken = 0; taken < SLICE_EVENTS; taken += READ_EVENTS) {
       const rows = old.rowsFrom(Math.max(1, appender.head().seq), READ_EVENTS)
       for (const row of rows) take(row)
-      appender.keep()
+      appender.write()
       if (rows.length < READ_EVENTS) return false
     }
     return true

@@ -96,10 +96,8 @@ export async function runWriter(
 
   const queue = openCommitQueue({
     appender: log.appender,
-    tables: log.tables,
-    ...(log.held !== undefined && { held: log.held }),
+    held: log.held,
     ...(log.path !== undefined && { path: log.path }),
-    asksChain: settings.judge !== null,
     balances: settings.balances,
     now: clock.now,
     refusal: state.refusal,

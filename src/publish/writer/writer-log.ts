@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Appender, openAppender } from '../../log/append.ts'
-import { type HeldTables, openHeldTables } from '../../log/held/held-tables.ts'
 import { HIGH_WATER_FILE, type HighWater } from '../../log/store/high-water.ts'
 import { LOCK_FILE } from '../../log/store/lock.ts'
 import { openForWriting, readIdentity, storePath } from '../../log/store/store.ts'
 import { openSigner } from '../../log/tree/signer.ts'
 import type { CommitFailureSettings, CommitPath } from '../commit-path.ts'
-import type { HeldDrafts } from '../held-drafts.ts'
+import { type HeldDrafts, openHeldDrafts } from '../held-drafts.ts'
 import type { WriterSettings } from './writer-messages.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { Head } from '../../project/fold/books.ts'
@@ -18,11 +17,10 @@ import type { OperatorSteps } from '../api/publish-replies.ts'
 export type WriterLog = Readonly<{
   db: DatabaseSync
   appender: Appender
-  tables: HeldTables
+  held: HeldDrafts
   /** Newest signed tree for the high-water mark; null when the node has served a larger one. */
   mark(): HighWater | null
-  /** Held drafts and path of commits of a log that other machines carry; absent for a log of this node alone. */
-  held?: HeldDrafts
+  /** Path of commits of a log that other machines carry; absent for a log of this node alone. */
   path?: CommitPath
 }>
 
@@ -30,14 +28,15 @@ export type WriterLog = Readonly<{
 export function openOwnLog({
   dataDirectory,
   keys,
-}: Pick<WriterSettings, 'dataDirectory' | 'keys'>): WriterLog {
+  judge,
+}: Pick<WriterSettings, 'dataDirectory' | 'keys' | 'judge'>): WriterLog {
   const db = openForWriting(storePath(dataDirectory))
   const { id, origin, former } = readIdentity(db)
   const appender = openAppender(db, openSigner(origin, keys))
   return {
     db,
     appender,
-    tables: openHeldTables(db),
+    held: openHeldDrafts(db, judge !== null),
     mark: () => ({ log: id, checkpoint: appender.checkpoint(), former }),
   }
 }

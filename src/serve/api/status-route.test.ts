@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { LAUNCH } from '../../../test/story/api-story.ts'
-import { heldDraft, PRIVATE, settledDraft } from '../../../test/story/held-story.ts'
+import { heldDraft, PRIVATE, endedDraft } from '../../../test/story/held-story.ts'
 import { plain } from '../../../test/web/parity/page-tree.ts'
 import { MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import type { Finality, Status } from '../../protocol/endpoints/description-endpoints.ts'
@@ -50,9 +50,9 @@ suite('/status', () => {
   test('counts what failed, was dropped, and was published by the operator’s word', async () => {
     await using stage = await openApiStage({ asksChain: true })
     stage.held((tables) => {
-      tables.settle(settledDraft(1, LAUNCH, 'failed'))
-      tables.settle(settledDraft(2, LAUNCH, 'failed'))
-      tables.settle(settledDraft(3, LAUNCH, 'dropped'))
+      tables.end(endedDraft(1, LAUNCH, 'failed'))
+      tables.end(endedDraft(2, LAUNCH, 'failed'))
+      tables.end(endedDraft(3, LAUNCH, 'dropped'))
       tables.vouch(seqOf(1), PRIVATE.reason, LAUNCH)
     })
     assert.deepEqual(await finalityOf(stage), { ...NONE, asked: true, failed: 2, dropped: 1, vouched: 1 })

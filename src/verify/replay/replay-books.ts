@@ -3,7 +3,7 @@ import { type Entry, formatEvent } from '../../protocol/event.ts'
 import { boundOf, type Month, type Ms } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, type ContestId, contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import type { AsOfTotals, Books, Correction, HeadBooks } from '../../project/fold/books.ts'
-import { apply, type Changes, openFold, settled, type Repository } from '../../project/fold/fold.ts'
+import { apply, type Changes, openFold, withoutChanges, type Repository } from '../../project/fold/fold.ts'
 import { copyTally, emptyTally, totalsOfTally } from '../../project/fold/tally.ts'
 import { type Amount, billionths, type Price, ZERO } from '../../protocol/amount.ts'
 import {
@@ -60,7 +60,7 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
 
   function settle(): void {
     kept.put(fold.changes)
-    fold = settled(fold)
+    fold = withoutChanges(fold)
   }
 
   function totalsBefore(ms: Ms): AsOfTotals {

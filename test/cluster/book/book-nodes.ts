@@ -7,7 +7,6 @@ import { enterTable, movedRows } from '../../../src/cluster/book/moved-rows.ts'
 import { openTableBook, type TableBook } from '../../../src/cluster/book/table-book.ts'
 import { createStoreFromRow } from '../../../src/cluster/row/begin-row.ts'
 import { ROW_BYTES_MAX, type TableRow } from '../../../src/cluster/table/log-table.ts'
-import { openHeldTables } from '../../../src/log/held/held-tables.ts'
 import { inTransaction } from '../../../src/log/store/in-transaction.ts'
 import { createStore, openForWriting } from '../../../src/log/store/store.ts'
 import { changeKeys } from '../../../src/log/tree/ready-log.ts'
@@ -148,8 +147,6 @@ function openNode(
       path: way,
       appender: book.appender,
       held: book.held,
-      tables: book.tables,
-      asksChain,
       balances,
       now,
       onFull: ended,
@@ -203,13 +200,15 @@ export function rowsOf(db: DatabaseSync, table: string): readonly object[] {
 
 /** Asserts that the held drafts in memory are those of the tables. */
 function assertHeldInMemory(book: TableBook, db: DatabaseSync, asksChain: boolean): void {
-  const stored = openHeldDrafts(openHeldTables(db), asksChain)
+  const stored = openHeldDrafts(db, asksChain)
   assert.deepEqual([...book.held.all()], [...stored.all()])
-  assert.deepEqual(new Set(book.held.readyGroups()), new Set(stored.readyGroups()))
-  assert.deepEqual(new Set(book.held.dependentGroups()), new Set(stored.dependentGroups()))
+  assert.deepEqual(book.held.groups(), stored.groups())
   for (const { draft } of stored.all()) {
     assert.deepEqual(book.held.naming(draft.tx ?? ''), stored.naming(draft.tx ?? ''))
-    assert.deepEqual([...book.held.inGroup(draft.contestId)], [...stored.inGroup(draft.contestId)])
+    const [ours, theirs] = [book.held, stored].map((held) =>
+      held.groups().get(draft.contestId)?.drafts.keys(),
+    )
+    assert.deepEqual([...(ours ?? [])], [...(theirs ?? [])])
   }
 }
 

@@ -68,7 +68,7 @@ async function publish({ books, nodes }: Company, index: number, refs: readonly 
     for (const ref of refs)
       if (appender.published(ref) === undefined)
         appender.append(tradeDraft(ref), { ref, digest: new Uint8Array(16) }, atMs)
-    appender.keep()
+    appender.write()
   }
   try {
     return (await nodes[index]?.node.commit(build))?.is ?? 'none'

@@ -34,7 +34,7 @@ suite('a full disk', () => {
         { ref: `${long}${index}`, digest: ZEROS },
         msOf(0),
       )
-    book().appender.keep()
+    book().appender.write()
     const bytes = book().row() ?? ZEROS
     setDiskFull(db(), true)
     assert.throws(() => book().commit(bytes), { errcode: 13 })

@@ -73,7 +73,7 @@ function assertCarried(from: DatabaseSync, to: DatabaseSync): void {
 function publish({ appender, applied, begin, commit, row }: TableBook): TableRow {
   begin()
   appender.append(tradeDraft('next'), { ref: 'next', digest: new Uint8Array(16) }, msOf(NOW))
-  appender.keep()
+  appender.write()
   const next = { place: applied().place + 1, bytes: row() ?? assert.fail() }
   commit(next.bytes)
   return next

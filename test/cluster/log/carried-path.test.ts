@@ -67,7 +67,7 @@ async function tell(settings: Settings, story: (of: Told) => Promise<void>): Pro
   const publish = (): void => {
     calls.push('build')
     book.appender.append(tradeDraft('one'), REF, msOf(0))
-    book.appender.keep()
+    book.appender.write()
     assert.ok(carried.path.isOpen())
   }
   try {

@@ -73,7 +73,7 @@ export function openWrittenLog(refs: readonly string[]): WrittenLog {
     const ref = { ref: name, digest: new Uint8Array(32) }
     appender.begin()
     const event = appender.append(tradeDraft(name), ref, msOf(0))
-    appender.keep()
+    appender.write()
     const place = rows.length + 1
     const bytes = rowAfter(rows.at(-1), place, {
       is: 'commit',

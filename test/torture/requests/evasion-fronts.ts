@@ -54,7 +54,7 @@ function writeLog(data: string): void {
   for (const event of API_STORY) appender.append(storyDraft(event), null, LAUNCH)
   // In another month, so that the first one has a file that does not change.
   for (const event of longEvents()) appender.append(storyDraft(event), null, msOf(LAUNCH + 40 * DAY_MS))
-  appender.keep()
+  appender.write()
   appender.commit()
   db.close()
 }

@@ -73,7 +73,7 @@ export async function startAgain(folder: string, { start }: Expected): Promise<r
     if (error instanceof StoreError && error.message.startsWith('--accept-loss')) return ready(false)
     throw error
   })
-  const { db } = openOwnLog({ dataDirectory: data, keys })
+  const { db } = openOwnLog({ dataDirectory: data, keys, judge: null })
   db.close()
   return keys
 }
@@ -197,14 +197,13 @@ export async function repeatCommand(folder: string, words: readonly string[]): P
 /** Publishes on a node after a power cut, twice the same, and recomputes its store as `daybook check` does. */
 export async function continueAfter(folder: string, keys: readonly SigningKey[]): Promise<void> {
   const data = join(folder, DATA)
-  const { db, appender, tables } = openOwnLog({ dataDirectory: data, keys })
+  const { db, appender, held } = openOwnLog({ dataDirectory: data, keys, judge: null })
   try {
     assert.notEqual(readIdentity(db).id, '')
     const before = appender.head().seq
     const queue = openCommitQueue({
       appender,
-      tables,
-      asksChain: false,
+      held,
       balances: 'report',
       now: () => msOf(Date.now()),
       refusal: () => null,

@@ -1,14 +1,13 @@
 import type { Appender } from '../log/append.ts'
-import type { HeldDraft, SettledDraft } from '../log/held/held-draft.ts'
+import type { HeldDraft, EndedDraft } from '../log/held/held-draft.ts'
 import { assert } from '../protocol/brand.ts'
-import type { HeldTables } from '../log/held/held-tables.ts'
 import type { Ms } from '../protocol/moment.ts'
 import type { Seq } from '../protocol/seq.ts'
 import type { FailedOutcome } from './admission/outcome.ts'
 import type { CommitPath, Enqueue } from './commit-path.ts'
 import { type HeldDrafts, isReady } from './held-drafts.ts'
 import type { Release } from './release.ts'
-import type { EarlierCache } from './expected-books.ts'
+import type { ExpectedCache } from './decide.ts'
 
 /**
  * Verdict of the chain on a transaction, for all held drafts that name it. `excess`: their amounts exceed what the
@@ -38,12 +37,12 @@ type HeldOutcome = Readonly<
 type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
 
 /**
- * The held drafts, for the gate and the operator. Each change is one transaction, which is on the disk when its promise
+ * Commands about held drafts, for the gate and the operator, and their reading. Each change is one transaction, which is on the disk when its promise
  * resolves. Its failures are those of a commit: `clock`, `store-full`, `store-unavailable`, `too-large`, and `not-leading`
  * or `outcome-unknown` on a log that several nodes share. After `outcome-unknown`, or a commit that failed with
  * `store-unavailable`, the change may have been made. After any other code nothing has changed.
  */
-export type HeldQueue = Readonly<{
+export type HeldCommands = Readonly<{
   /** `chain` is the id of the blockchain that was asked. Another one than that of the log settles nothing. */
   settle(settlements: readonly Settlement[], chain: string): Promise<Settled | FailedOutcome>
   /** Asks the books again for all drafts that wait for no verdict of the chain. */
@@ -66,24 +65,23 @@ export type HeldQueue = Readonly<{
   /** Held drafts after the id `after` that pass the filter, in order of acceptance. */
   list(after: number, limit: number, passes?: (draft: HeldDraft) => boolean): readonly HeldDraft[]
   /** Failed or dropped drafts after the id `after`, in order of acceptance. */
-  listSettled(state: SettledDraft['state'], after: number, limit: number): readonly SettledDraft[]
+  listEnded(state: EndedDraft['state'], after: number, limit: number): readonly EndedDraft[]
 }>
 
-type HeldQueueSettings = Readonly<{
+type HeldCommandSettings = Readonly<{
   appender: Pick<Appender, 'published'>
   held: HeldDrafts
-  tables: HeldTables
-  earlier: EarlierCache
+  expected: ExpectedCache
   release: Release
   path: CommitPath
   now(): Ms
   enqueue: Enqueue
-  quiet: HeldQueue['quiet']
+  quiet: HeldCommands['quiet']
 }>
 
 /** Opens the held drafts for changes, which run in the commits of the queue, and for reading. */
-export function openHeldQueue(settings: HeldQueueSettings): HeldQueue {
-  const { held, tables, path, enqueue, quiet } = settings
+export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
+  const { held, path, enqueue, quiet } = settings
 
   /** The held drafts, for reading in this turn. */
   function readable(): HeldDrafts {
@@ -91,15 +89,15 @@ export function openHeldQueue(settings: HeldQueueSettings): HeldQueue {
     return held
   }
 
-  /** Runs a decision of the operator about some drafts. */
-  function decide(
+  /** Runs a command of the operator about some drafts, and what it lets go. */
+  function command(
     refs: readonly string[],
     reason: string,
     change: () => void,
   ): Promise<HeldOutcomes | FailedOutcome> {
-    const size = { drafts: refs.length, size: path.sizeOfDecision(refs.length, reason) }
-    return enqueue(size, () => {
+    return enqueue(path.sizeOfDecision(refs.length, reason), () => {
       change()
+      releaseAll(settings)
       return { ok: true, drafts: refs.map((ref) => outcomeOf(settings, ref)) }
     })
   }
@@ -112,15 +110,11 @@ export function openHeldQueue(settings: HeldQueueSettings): HeldQueue {
   return {
     settle(verdicts, chain) {
       const size = verdicts.reduce((sum, verdict) => sum + sizeOf(verdict), 0)
-      return enqueue({ drafts: verdicts.length, size }, () => settle(settings, verdicts, chain))
+      return enqueue(size, () => settle(settings, verdicts, chain))
     },
-    release: (refs) =>
-      decide(refs, '', () => {
-        settings.release.touchAll()
-        settings.release.run()
-      }),
-    vouch: (refs, reason) => decide(refs, reason, () => vouch(settings, refs, reason)),
-    drop: (refs, reason) => decide(refs, reason, () => drop(settings, refs, reason)),
+    release: (refs) => command(refs, '', () => settings.release.touch('all')),
+    vouch: (refs, reason) => command(refs, reason, () => vouch(settings, refs, reason)),
+    drop: (refs, reason) => command(refs, reason, () => drop(settings, refs, reason)),
     quiet,
     asked: () => [...readable().all()].filter((draft) => !isReady(draft)),
     askedAbout: (tx) => askedAbout(readable(), tx),
@@ -133,15 +127,12 @@ export function openHeldQueue(settings: HeldQueueSettings): HeldQueue {
       }
       return page
     },
-    listSettled(state, after, limit) {
-      assert(!path.isOpen(), 'settled drafts are read while no commit is open')
-      return tables.settledAfter(state, after, limit)
-    },
+    listEnded: (state, after, limit) => readable().endedAfter(state, after, limit),
   }
 }
 
 /** Uses verdicts of the chain, and publishes what they let go. */
-function settle(settings: HeldQueueSettings, settlements: readonly Settlement[], chain: string): Settled {
+function settle(settings: HeldCommandSettings, settlements: readonly Settlement[], chain: string): Settled {
   const { held } = settings
   if (held.chain() === null) held.keepChain(chain)
   if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
@@ -160,7 +151,7 @@ function settle(settings: HeldQueueSettings, settlements: readonly Settlement[],
 }
 
 /** Puts the operator's decision in the place of the chain's verdict. */
-function vouch(settings: HeldQueueSettings, refs: readonly string[], reason: string): void {
+function vouch(settings: HeldCommandSettings, refs: readonly string[], reason: string): void {
   for (const ref of refs) {
     const draft = settings.held.find(ref)
     if (draft === undefined || isReady(draft)) continue
@@ -172,42 +163,40 @@ function vouch(settings: HeldQueueSettings, refs: readonly string[], reason: str
       reason: null,
     })
   }
-  releaseAll(settings)
 }
 
-function drop(settings: HeldQueueSettings, refs: readonly string[], reason: string): void {
+function drop(settings: HeldCommandSettings, refs: readonly string[], reason: string): void {
   for (const ref of refs) {
     const draft = settings.held.find(ref)
     if (draft !== undefined) end(settings, draft, { state: 'dropped', place: draft.place, reason })
   }
-  releaseAll(settings)
 }
 
 /** Runs the release. What it publishes can change the treasury, which other contests ask for. */
-function releaseAll({ release }: HeldQueueSettings): number {
-  release.touchDependent()
+function releaseAll({ release }: HeldCommandSettings): number {
+  release.touch('dependent')
   return release.run()
 }
 
 /** Ends a draft that will never be published. */
 function end(
-  { held, earlier, release, now }: HeldQueueSettings,
+  { held, expected, release, now }: HeldCommandSettings,
   draft: HeldDraft,
-  { state, place, reason }: Pick<SettledDraft, 'state' | 'place' | 'reason'>,
+  { state, place, reason }: Pick<EndedDraft, 'state' | 'place' | 'reason'>,
 ): void {
-  held.settle(draft, { state, settledAt: now(), place, reason })
-  earlier.forget(draft.draft.contestId)
+  held.end(draft, { state, settledAt: now(), place, reason })
+  expected.forget(draft.draft.contestId)
   release.touch(draft.draft.contestId)
 }
 
 /** Notes that a draft waits for no verdict of the chain any more. */
-function makeReady({ held, release }: HeldQueueSettings, draft: HeldDraft): void {
+function makeReady({ held, release }: HeldCommandSettings, draft: HeldDraft): void {
   held.change(draft)
   release.touch(draft.draft.contestId)
 }
 
 /** Uses the chain's verdict on one draft. */
-function settleOne(settings: HeldQueueSettings, draft: HeldDraft, verdict: Settlement): void {
+function settleOne(settings: HeldCommandSettings, draft: HeldDraft, verdict: Settlement): void {
   const { held, now } = settings
   switch (verdict.is) {
     case 'final':
@@ -230,12 +219,12 @@ function askedAbout(held: HeldDrafts, tx: string): readonly HeldDraft[] {
   return held.naming(tx).filter((draft) => draft.draft.tx === tx && !isReady(draft))
 }
 
-function outcomeOf({ held, appender }: HeldQueueSettings, ref: string): HeldOutcome {
+function outcomeOf({ held, appender }: HeldCommandSettings, ref: string): HeldOutcome {
   const draft = held.find(ref)
   if (draft !== undefined) return { ref, status: 'held', chain: draft.chain, reason: draft.reason }
   const event = appender.published(ref)
   if (event !== undefined) return { ref, status: 'published', seq: event.seq }
-  const settled = held.settled(ref)
-  if (settled !== undefined) return { ref, status: settled.state, reason: settled.reason }
+  const ended = held.ended(ref)
+  if (ended !== undefined) return { ref, status: ended.state, reason: ended.reason }
   return { ref, status: 'unknown' }
 }
