@@ -12,14 +12,15 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-/** Columns in `docs/pages.md`, by path of the page. */
+/** Columns in the documents, by path of the page: the tables of lists are in PROTOCOL.md, the others in docs/pages.md. */
+const documents = textOf('PROTOCOL.md') + textOf('docs/pages.md')
 const published = new Map(
-  [...textOf('docs/pages.md').matchAll(/^\| `(\/\S*)` \| [^|]+ \| ([^|]+) \|$/gm)].map(
+  [...documents.matchAll(/^\| `(\/(?!api\/)\S*)` \| [^|]+ \| ([^|]+) \|$/gm)].map(
     ([, path = '', columns = '']) => [path, columns.split(' ')],
   ),
 )
 
-suite('docs/pages.md has the columns of', () => {
+suite('PROTOCOL.md or docs/pages.md has the columns of', () => {
   const pages = PAGES.filter((page) => page.csv !== undefined && pagePath(page) !== '/')
   for (const path of pages.map(pagePath)) {
     test(path, async () => {
