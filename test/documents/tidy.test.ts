@@ -25,8 +25,6 @@ const KEPT: Readonly<Record<string, string>> = {
   Service: 'the whole that runs, as its users call it',
   ServiceOptions: 'of the whole that runs',
   ServiceSettings: 'of the whole that runs',
-  ServiceMetrics: 'of the whole that runs',
-  openServiceMetrics: 'of the whole that runs',
   startService: 'starts the whole',
   ModelService: 'the whole, as the model runs it',
   openModelService: 'the whole, as the model runs it',

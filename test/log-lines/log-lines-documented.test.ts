@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { FACTS, lineFieldsOf, LINE_FIELDS, OPTIONAL_FIELDS } from '../../src/command/log-lines/facts.ts'
+import { FACTS, LINE_FIELDS, OPTIONAL_FIELDS } from '../../src/command/log-lines/facts.ts'
 import {
   LINE_TEXT_CHARS_MAX,
   LINES_A_SECOND_MAX,
@@ -22,8 +22,8 @@ const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 const isOptional = (field: string): boolean => OPTIONAL_FIELDS.some((one) => one === field)
 
 const factRows = keysOf(FACTS).map((name) => {
-  const [level, message] = FACTS[name]
-  const named = lineFieldsOf(name).map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
+  const { level, message, fields } = FACTS[name]
+  const named = fields.map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
   return `| \`${name}\` | ${level} | ${message.replaceAll(/\{\w+\}/g, '`$&`')} | ${named.join(', ') || '–'} |`
 })
 const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${LINE_FIELDS[name][1]} |`)
@@ -83,7 +83,7 @@ suite('the table of facts', () => {
   })
 
   test('has the fields that its facts name, and no other', () => {
-    const named = keysOf(FACTS).flatMap(lineFieldsOf)
+    const named = keysOf(FACTS).flatMap((name) => FACTS[name].fields)
     assert.deepEqual([...new Set(named)].toSorted(), keysOf(LINE_FIELDS).toSorted())
   })
 

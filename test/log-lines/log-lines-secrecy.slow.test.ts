@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomOf } from '../../sim/random.ts'
-import { type FactName, FACTS, lineFieldsOf, OPTIONAL_FIELDS } from '../../src/command/log-lines/facts.ts'
+import { type FactName, FACTS, OPTIONAL_FIELDS } from '../../src/command/log-lines/facts.ts'
 import { LINES_A_SECOND_MAX } from '../../src/command/log-lines/log-lines.ts'
 import { type NodeProcess, startNode } from '../stage/node-process.ts'
 
@@ -62,8 +62,8 @@ function linesOf(text: string): readonly Line[] {
   return lines.map((line) => {
     assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
     const parsed = JSON.parse(line) as Line
-    assert.equal(parsed['level'], FACTS[parsed.fact][0])
-    const fields = lineFieldsOf(parsed.fact)
+    assert.equal(parsed['level'], FACTS[parsed.fact].level)
+    const fields = FACTS[parsed.fact].fields
     const known = ['level', 'time', 'fact', 'msg', ...fields]
     assert.deepEqual(
       Object.keys(parsed).filter((name) => !known.includes(name)),

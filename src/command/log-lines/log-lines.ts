@@ -2,15 +2,7 @@ import { pino } from 'pino'
 import { findsAddress } from '../../protocol/address-guard.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
-import {
-  lineFieldsOf,
-  type FactName,
-  FACTS,
-  FIELD_FORMS,
-  type FieldsOf,
-  LINE_LEVELS,
-  type LineLevel,
-} from './facts.ts'
+import { type FactName, FACTS, type FieldsOf, LINE_LEVELS, type LineLevel, TEXTS } from './facts.ts'
 
 /** The wanted lines. Plain data, so that each thread leaves out what nobody wants. */
 export type LineChoice = Readonly<{
@@ -37,23 +29,51 @@ export type LogLines = Readonly<{
 export type LineValues = Readonly<Record<string, unknown> & { err?: ShownError }>
 type LineSink = (name: FactName, values: LineValues) => void
 
-const DEFAULT_CHOICE: LineChoice = { level: 'info', callers: false }
+/** Most lines of one fact in a second; further ones are counted. So a flood of refusals writes 20 lines a second. */
+export const LINES_A_SECOND_MAX = 20
+
+const SECOND_MS = 1_000
 
 /** Opens lines that go to a sink: standard error, or the main thread. */
 export function openLines(
   write: LineSink,
   monotonicMs: () => number,
-  chosen: LineChoice = DEFAULT_CHOICE,
+  chosen: LineChoice = { level: 'info', callers: false },
 ): LogLines {
   let choice = chosen
-  const wants = (name: FactName): boolean =>
-    LINE_LEVELS.indexOf(FACTS[name][0]) <= LINE_LEVELS.indexOf(choice.level)
-  const limit = openLineLimit(monotonicMs, (of, count) => {
-    if (wants('suppressed')) write('suppressed', { of, count })
-  })
+  /** Lines of each fact in its present second, and those that were left out since the last count. */
+  const windows = new Map<FactName, { startMs: number; lines: number; left: number }>()
+  let timer: NodeJS.Timeout | undefined
+
+  function isWanted(name: FactName): boolean {
+    return LINE_LEVELS.indexOf(FACTS[name].level) <= LINE_LEVELS.indexOf(choice.level)
+  }
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    for (const [of, window] of windows) {
+      if (window.left > 0 && isWanted('suppressed')) write('suppressed', { of, count: window.left })
+      window.left = 0
+    }
+  }
+
+  /** Whether the second of a fact has room for its line. Counts the line if not. */
+  function hasRoom(name: FactName): boolean {
+    const nowMs = monotonicMs()
+    const window = windows.get(name) ?? { startMs: nowMs, lines: 0, left: 0 }
+    windows.set(name, window)
+    if (nowMs - window.startMs >= SECOND_MS) Object.assign(window, { startMs: nowMs, lines: 0 })
+    window.lines += 1
+    if (window.lines <= LINES_A_SECOND_MAX) return true
+    window.left += 1
+    timer ??= setTimeout(flush, SECOND_MS).unref()
+    return false
+  }
+
   return {
     say(name, fields) {
-      if (!wants(name) || !limit.allows(name)) return
+      if (!isWanted(name) || !hasRoom(name)) return
       const { caller, ...values } = shownValues(name, fields)
       write(name, choice.callers && caller !== undefined ? { ...values, caller } : values)
     },
@@ -62,7 +82,7 @@ export function openLines(
     choose(next) {
       choice = next
     },
-    flush: limit.flush,
+    flush,
   }
 }
 
@@ -91,7 +111,7 @@ export function openMainLines({
 
   function write(name: FactName, values: LineValues): void {
     if (interactive) stderr.write(`${formatForTerminal(name, values, now())}\n`)
-    else log[FACTS[name][0]]({ fact: name, ...values }, messageOf(name, values))
+    else log[FACTS[name].level]({ fact: name, ...values }, messageOf(name, values))
   }
   return openLines((name, values) => {
     if (stderr.writableLength > WAITING_BYTES_MAX) {
@@ -104,59 +124,13 @@ export function openMainLines({
   }, monotonicMs)
 }
 
-/** Most lines of one fact in a second; further ones are counted. So a flood of refusals writes 20 lines a second. */
-export const LINES_A_SECOND_MAX = 20
-
-const SECOND_MS = 1_000
-
-/** Limits the lines of each fact. */
-type LineLimit = Readonly<{
-  /** Whether one more line of this fact may be written now. Counts it if not. */
-  allows(name: FactName): boolean
-  /** Tells of all lines that were left out until now. */
-  flush(): void
-}>
-
-/** Opens the limit. `tell` is called with the number of lines that were left out, a second after the first of them. */
-function openLineLimit(monotonicMs: () => number, tell: (name: FactName, count: number) => void): LineLimit {
-  const windows = new Map<FactName, { startMs: number; lines: number; left: number }>()
-  let timer: NodeJS.Timeout | undefined
-
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
-    for (const [name, window] of windows) {
-      if (window.left > 0) tell(name, window.left)
-      window.left = 0
-    }
-  }
-  return {
-    allows(name) {
-      const nowMs = monotonicMs()
-      const window = windows.get(name) ?? { startMs: nowMs, lines: 0, left: 0 }
-      windows.set(name, window)
-      if (nowMs - window.startMs >= SECOND_MS) {
-        window.startMs = nowMs
-        window.lines = 0
-      }
-      window.lines += 1
-      if (window.lines <= LINES_A_SECOND_MAX) return true
-      window.left += 1
-      timer ??= setTimeout(flush, SECOND_MS).unref()
-      return false
-    },
-    flush,
-  }
-}
-
-/** Message of a line. */
 function messageOf(name: FactName, values: LineValues): string {
-  return FACTS[name][1].replaceAll(/\{(\w+)\}/g, (_, field: string) => String(values[field]))
+  return FACTS[name].message.replaceAll(/\{(\w+)\}/g, (_, field: string) => String(values[field]))
 }
 
 /** Line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */
 function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: Ms): string {
-  const [level, message] = FACTS[name]
+  const { level, message } = FACTS[name]
   const others = Object.entries(values).filter(([field]) => !message.includes(`{${field}}`))
   const words = [
     new Date(at).toISOString().slice(11, 19),
@@ -181,15 +155,14 @@ function formatError({ name, message, stack, cause }: ShownError): readonly stri
 }
 
 /** Values of the fields of a fact, as a line may show them, in the order of the table. Other fields are dropped. */
-function shownValues(name: FactName, fields: Readonly<Record<string, unknown>>): LineValues {
-  const shown = lineFieldsOf(name).flatMap((field): readonly (readonly [string, unknown])[] => {
-    const value = fields[field]
-    if (value === undefined) return []
-    const form = FIELD_FORMS.get(field)
-    if (form === 'error') return [[field, shownError(value)]]
-    return [[field, form === 'text' && typeof value === 'string' ? shownText(value) : value]]
-  })
-  return Object.fromEntries(shown)
+function shownValues(name: FactName, values: Readonly<Record<string, unknown>>): LineValues {
+  const given = FACTS[name].fields.filter((field) => values[field] !== undefined)
+  return Object.fromEntries(given.map((field) => [field, shownValue(field, values[field])]))
+}
+
+function shownValue(field: string, value: unknown): unknown {
+  if (field === 'err') return shownError(value)
+  return field in TEXTS ? shownText(String(value)) : value
 }
 
 /** Most characters of a text in a log line. Longer text is cut. */
@@ -221,10 +194,6 @@ function shownError(error: unknown, depth = 0): ShownError {
 
 /** Escapes control and format characters, as JSON does, so that no terminal obeys them. */
 function escapeControls(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character
-      .split('')
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      .join(''),
-  )
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(escape).join(''))
 }

@@ -8,7 +8,7 @@ import { msOf } from '../../protocol/moment.ts'
 import { type AnswerReport, SLOW_ANSWER_MS } from '../../serve/request/request-path.ts'
 import { type FactName, FACTS } from './facts.ts'
 import { type LineValues, type LogLines, openLines } from './log-lines.ts'
-import { answerLines, openWriterLines, sayStreamEnd, watchBackups } from './node-lines.ts'
+import { answerLines, openPublicationLines, sayStreamEnd, watchBackups } from './node-lines.ts'
 
 type Written = Readonly<{ name: FactName; values: LineValues }>
 
@@ -52,7 +52,7 @@ suite('the line of an answer', () => {
       const { lines, written } = collectLines()
       answerLines(lines).answered({ ...ANSWER, ...answer })
       const [{ name, values } = assert.fail('a line is written')] = written
-      assert.deepEqual([name, FACTS[name][0], values['request']], [fact, level, 'a-1'])
+      assert.deepEqual([name, FACTS[name].level, values['request']], [fact, level, 'a-1'])
       assert.equal(values['code'], answer.code ?? 'none')
       assert.doesNotMatch(JSON.stringify(values), /203\.0\.113/)
     })
@@ -62,7 +62,9 @@ suite('the line of an answer', () => {
     const { lines, written } = collectLines()
     for (const why of ['client', 'lifetime', 'drain', 'slow', 'error'] as const)
       sayStreamEnd(lines, { why, seq: 7 as never })
-    const told = written.filter(({ name }) => FACTS[name][0] === 'info').map(({ values }) => values['fault'])
+    const told = written
+      .filter(({ name }) => FACTS[name].level === 'info')
+      .map(({ values }) => values['fault'])
     assert.deepEqual(told, ['slow', 'error'])
   })
 })
@@ -73,7 +75,7 @@ suite('lines about publications', () => {
   test('name each seq once, ten times a second at most', () => {
     let clockMs = 0
     const { lines, written } = collectLines()
-    const writer = openWriterLines(lines, () => clockMs)
+    const writer = openPublicationLines(lines, () => clockMs)
     let seq = 0
     for (let times = 0; times < 500; times += 1) {
       seq += 3
@@ -97,7 +99,7 @@ suite('lines about publications', () => {
   test('of several commits say the time from the first request to the last commit', () => {
     let clockMs = 0
     const { lines, written } = collectLines()
-    const writer = openWriterLines(lines, () => clockMs)
+    const writer = openPublicationLines(lines, () => clockMs)
     for (const seq of [1, 2, 3, 4]) {
       clockMs += 5
       // Each waited for the commit before.

@@ -1,12 +1,11 @@
+import { Counter, type Registry } from 'prom-client'
 import type { AuditState } from '../../log/audit-store.ts'
 import { readLastBackup } from '../../log/backup/last-backup.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import type { Committed } from '../../publish/commit-queue.ts'
-import type { PublishApiReport } from '../../publish/api/publish-replies.ts'
-import type { WriterListeners } from '../../publish/writer/writer.ts'
-import type { ClockFault } from '../../publish/writer/clock-guard.ts'
 import { type AnswerReport, type Report, SLOW_ANSWER_MS } from '../../serve/request/request-path.ts'
 import type { StreamEnded } from '../../serve/stream/subscriber.ts'
+import type { FieldsOf } from './facts.ts'
 import type { LogLines } from './log-lines.ts'
 
 /** The lines about answers of the public listener. Answers that are right and fast have one at `debug` only. */
@@ -35,69 +34,17 @@ export function sayStreamEnd(lines: LogLines, { why, seq }: StreamEnded): void {
   lines.say(isCut ? 'stream-cut' : 'stream-ended', { fault: why, seq })
 }
 
-/** Listeners of the writer that write log lines. */
-export type WriterLines = Pick<WriterListeners, 'committed' | 'held' | 'failure' | 'room' | 'clock'> &
-  Readonly<{ answered(report: PublishApiReport): void; flush(): void }>
-
-const CLOCK_REASONS: Readonly<Record<ClockFault, string>> = {
-  stepped: 'the clock was set by 60 s or more: no event is published until it agrees, or until a restart',
-  'behind-head':
-    'the newest event is more than 60 s ahead of the clock: set the clock, or start with --accept-clock',
-}
-
-/** Opens the lines about the writer. */
-export function openWriterLines(lines: LogLines, monotonicMs: () => number): WriterLines {
-  const publications = openPublicationLines(lines, monotonicMs)
-  return {
-    committed: publications.committed,
-    held: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
-    answered: (report) => sayPublishAnswer(lines, report),
-    failure({ reason, report }) {
-      const { request = 'none', traceparent, caller } = report ?? {}
-      lines.say('publish-api-failed', { reason, request, traceparent, caller })
-    },
-    room: (room) => lines.say(room ? 'disk-room' : 'disk-full', {}),
-    clock(fault) {
-      if (fault === null) lines.say('clock-right', {})
-      else lines.say('clock-wrong', { fault, reason: CLOCK_REASONS[fault] })
-    },
-    flush: publications.flush,
-  }
-}
-
-function sayPublishAnswer(lines: LogLines, answer: PublishApiReport): void {
-  const { request, status, field, traceparent, caller } = answer
-  const code = answer.code ?? 'none'
-  const common = { request, status, code, traceparent, caller }
-  if (status < 400) lines.say('accepted', common)
-  else if (status >= 500) lines.say('unaccepting', common)
-  else if (code === 'unauthorized' || code === 'rate-limited') lines.say('unauthorized', common)
-  else lines.say('refused', { ...common, field: field ?? 'none' })
-}
-
 /** Milliseconds between two lines about publications. Commits in between share the next line. */
 export const PUBLICATION_LINE_MS = 100
 
-type Sum = {
-  first: number
-  last: number
-  commits: number
-  events: number
-  requests: number
-  held: number
-  /** Moment at which the first request of the line arrived. */
-  beganMs: number
-  ms: number
-}
-
-const NONE = { last: 0, commits: 0, events: 0, requests: 0, held: 0, ms: 0 }
-
-/** Lines about publications. */
-type PublicationLines = Readonly<{ committed(committed: Committed): void; flush(): void }>
-
 /** Opens the lines about publications. Together they name each seq once, in order. */
-function openPublicationLines(lines: LogLines, monotonicMs: () => number): PublicationLines {
+export function openPublicationLines(
+  lines: LogLines,
+  monotonicMs: () => number,
+): Readonly<{ committed(committed: Committed): void; flush(): void }> {
+  type Sum = Omit<FieldsOf<'published'>, 'ms'> & Readonly<{ beganMs: number }>
   let sum: Sum | null = null
+  let endMs = 0
   let nextMs = -Infinity
   let timer: NodeJS.Timeout | undefined
 
@@ -105,24 +52,27 @@ function openPublicationLines(lines: LogLines, monotonicMs: () => number): Publi
     clearTimeout(timer)
     timer = undefined
     if (sum === null) return
-    const { beganMs: _, ...fields } = sum
-    lines.say('published', { ...fields, ms: Math.round(sum.ms) })
+    const { beganMs, ...fields } = sum
+    lines.say('published', { ...fields, ms: Math.round(endMs - beganMs) })
     sum = null
     nextMs = monotonicMs() + PUBLICATION_LINE_MS
   }
 
   return {
     committed({ seq, events, requests, held, ms }) {
-      const nowMs = monotonicMs()
-      sum ??= { ...NONE, first: seq - events + 1, beganMs: nowMs - ms }
-      sum.last = seq
-      sum.commits += 1
-      sum.events += events
-      sum.requests += requests
-      sum.held = held
+      endMs = monotonicMs()
       // Requests of one commit arrive during the one before, so a sum of durations would be longer than the time itself.
-      sum.ms = nowMs - sum.beganMs
-      const waitMs = nextMs - nowMs
+      const first = { first: seq - events + 1, beganMs: endMs - ms, commits: 0, events: 0, requests: 0 }
+      const before = sum ?? first
+      sum = {
+        ...before,
+        last: seq,
+        commits: before.commits + 1,
+        events: before.events + events,
+        requests: before.requests + requests,
+        held,
+      }
+      const waitMs = nextMs - endMs
       if (waitMs <= 0) flush()
       else timer ??= setTimeout(flush, waitMs).unref()
     },
@@ -184,5 +134,32 @@ export function openMinuteReport(say: (count: number) => void, monotonicMs: () =
     say(count)
     count = 0
     nextMs = nowMs + REPORT_MS
+  }
+}
+
+type CrowdedParts = Readonly<{ registry: Registry; lines: LogLines; monotonicMs(): number }>
+
+/** Counts and tells the connections that a listener ends because it has `connectionsMax` and another one comes. */
+export function openCrowdedReport(
+  of: 'private' | 'witness',
+  connectionsMax: number,
+  { registry, lines, monotonicMs }: CrowdedParts,
+): () => void {
+  const name = 'daybook_connections_ended_total'
+  const help = 'Connections that were ended to make room for others, by listener'
+  // A mirror with a witness has both listeners.
+  const known = registry.getSingleMetric(name)
+  const ended =
+    known instanceof Counter
+      ? known
+      : new Counter({ name, help, labelNames: ['listener'], registers: [registry] })
+  ended.inc({ listener: of }, 0)
+  const report = openMinuteReport(
+    (count) => lines.say('listener-crowded', { of, count, connectionsMax }),
+    monotonicMs,
+  )
+  return () => {
+    ended.inc({ listener: of })
+    report()
   }
 }

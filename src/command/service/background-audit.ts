@@ -28,15 +28,6 @@ const AUDIT_RETRY_MS = 60_000
 
 export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
 
-/** A listener of audits. */
-type AuditListener = Readonly<{
-  begun?(): void
-  /** Called after each slice. */
-  audited(state: AuditState): void
-  /** Called when a passing fault of the machine ended an audit. */
-  failed?(reason: string): void
-}>
-
 /** Hashes the whole log of a directory at once. Throws a StoreError that names the first wrong seq. */
 export async function auditOnce(
   data: string,
@@ -88,7 +79,7 @@ export function startAudits(
     retryMs = AUDIT_RETRY_MS,
     keys = [],
   }: AuditPace & Readonly<{ keys?: readonly SigningKey[] }>,
-  listeners: readonly AuditListener[],
+  listeners: readonly Partial<AuditLines>[],
   broken: (reason: string) => void,
 ): AsyncDisposable {
   const stop = new AbortController()
@@ -106,7 +97,7 @@ export function startAudits(
         const state = next()
         // The table still has what a restored node lacks. The writer compares it with what was served.
         if (state.fault !== null && !isBehindCarrier(db, state.fault)) throwFault(state.fault)
-        for (const { audited } of listeners) audited(state)
+        for (const { audited } of listeners) audited?.(state)
         if (state.done) return
         await pause(pauseMs)
       }
@@ -115,23 +106,19 @@ export function startAudits(
     }
   }
 
-  /** Whether the audit came to its end. Tells the listeners of a passing fault. */
-  async function isAudited(): Promise<boolean> {
-    try {
-      await audit()
-      return true
-    } catch (error) {
-      if (!isPassingFault(error)) throw error
-      for (const { failed } of listeners) failed?.(errorMessage(error))
-      return false
+  async function auditAgain(): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        await audit()
+        await pause(repeatMs)
+      } catch (error) {
+        if (!isPassingFault(error)) throw error
+        for (const { failed } of listeners) failed?.(errorMessage(error))
+        await pause(retryMs)
+      }
     }
   }
-
-  const running = (async () => {
-    while (!stop.signal.aborted) {
-      await pause((await isAudited()) ? repeatMs : retryMs)
-    }
-  })().catch((error: unknown) => broken(errorMessage(error)))
+  const running = auditAgain().catch((error: unknown) => broken(errorMessage(error)))
   return {
     async [Symbol.asyncDispose]() {
       stop.abort()

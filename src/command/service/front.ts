@@ -342,7 +342,7 @@ export type FrontSettings = Readonly<{
 }>
 
 /** Tools of the thread that a front runs in. */
-export type FrontTools = Readonly<{
+type FrontTools = Readonly<{
   context: Pick<CommandContext, 'now' | 'monotonicMs' | 'random'>
   lines: LogLines
   registry: Registry

@@ -19,7 +19,7 @@ import { type Front, isReadable } from './front.ts'
 import { type FrontMemory, isStopping, isWrong } from './front-memory.ts'
 import type { ThreadMetrics } from './front-thread.ts'
 import type { FrontThreads } from './front-threads.ts'
-import { watchStore } from './store-metrics.ts'
+import { watchStore } from './service-metrics.ts'
 
 /** The main thread's own reader, and the other serving threads. */
 export type Serving = Readonly<{ reader: LogReader; threads: FrontThreads }>
@@ -43,19 +43,12 @@ type NodeAnswers = Readonly<{
 }>
 
 export function openNodeReport(parts: NodeParts): NodeAnswers {
-  const readiness = (): Promise<Readiness> => readinessOf(parts)
   return {
-    readiness,
+    readiness: () => readinessOf(parts),
     async answer(path, accepting) {
-      switch (path) {
-        case '/livez':
-          // The answer itself is the proof: a restart would repair nothing else that this node depends on.
-          return ALIVE
-        case '/readyz':
-          return readyToRead(await readiness(), accepting)
-        case '/metrics':
-          return metricsOf(parts)
-      }
+      // The answer itself is the proof: a restart would repair nothing else that this node depends on.
+      if (path === '/livez') return ALIVE
+      return path === '/metrics' ? metricsOf(parts) : readyToRead(await readinessOf(parts), accepting)
     },
   }
 }
@@ -86,7 +79,7 @@ export function watchNode(
     version: VERSION,
     nodeVersion: process.versions.node,
     sqliteVersion: process.versions['sqlite'] ?? '',
-    head: () => reader.head(),
+    head: reader.head,
     limiterKeys,
     async checks() {
       const { store, serving } = await readiness()
@@ -114,26 +107,24 @@ async function readinessOf({ memory, serving, told }: NodeParts): Promise<Readin
  * answer.
  */
 async function metricsOf({ registry, serving, lines }: NodeParts): Promise<OperationsAnswer> {
+  const failed = (thread: string, err: unknown): OperationsAnswer => {
+    lines.say('metrics-failed', { err, thread })
+    return notMade(`the metrics of the ${thread}`)
+  }
   const others = (await serving()?.threads.metrics()) ?? []
   const added: ThreadMetrics[] = []
   for (const { name, answer } of others) {
     if (answer === LATE) return notInTime(name, THREAD_METRICS_MS_MAX)
-    if ('failed' in answer) return failed(lines, name, answer.failed)
+    if ('failed' in answer) return failed(name, answer.failed)
     added.push(answer.metrics)
   }
   try {
-    const whole = added.length === 0 ? registry : await sumOf(registry, added)
+    const whole =
+      added.length === 0
+        ? registry
+        : AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...added])
     return { status: 200, headers: { 'Content-Type': registry.contentType }, body: await whole.metrics() }
   } catch (error) {
-    return failed(lines, MAIN_THREAD, error)
+    return failed(MAIN_THREAD, error)
   }
-}
-
-async function sumOf(own: Registry, added: readonly ThreadMetrics[]): Promise<Pick<Registry, 'metrics'>> {
-  return AggregatorRegistry.aggregate([await own.getMetricsAsJSON(), ...added])
-}
-
-function failed(lines: LogLines, thread: string, error: unknown): OperationsAnswer {
-  lines.say('metrics-failed', { err: error, thread })
-  return notMade(`the metrics of the ${thread}`)
 }

@@ -3,7 +3,7 @@ import type { FromMirror } from './mirror-messages.ts'
 import type { MirrorState } from '../mirror-watch.ts'
 import type { MirrorSettings } from '../mirror-settings.ts'
 import { readyToFollow } from '../../publish/api/operations.ts'
-import { openAuditLines, watchBackups } from '../../command/log-lines/node-lines.ts'
+import { openAuditLines, watchBackups, openCrowdedReport } from '../../command/log-lines/node-lines.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import {
   AUDIT_PACE,
@@ -14,7 +14,6 @@ import {
   keepFault,
   startAudits,
 } from '../../command/service/background-audit.ts'
-import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { sayStopping, sayWrong } from '../../command/service/front-memory.ts'
 import { openReportCell, type ReportCell } from '../../serve/following/report-cell.ts'
 import {

@@ -84,27 +84,40 @@ export function openStateMetrics(registry: Registry, state: NodeState): void {
 }
 
 /** Registers a gauge that is read at each collection. */
-export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+export function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | Promise<number>,
+): void {
   const made = new Gauge({
     name,
     help,
     registers: [],
-    collect() {
-      this.set(read())
+    async collect() {
+      this.set(await read())
     },
   })
   registry.registerMetric(made)
 }
 
-/** Registers a counter that somebody else counts. Its value is copied at each collection. */
-export function copiedCounter(registry: Registry, name: string, help: string, read: () => number): void {
+/** Registers a counter that somebody else counts: its value, or a value by reason, is copied at each collection. */
+export function copiedCounter(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | Readonly<Record<string, number>>,
+): void {
   const made = new Counter({
     name,
     help,
+    labelNames: ['reason'],
     registers: [],
     collect() {
       this.reset()
-      this.inc(read())
+      const value = read()
+      if (typeof value === 'number') this.inc(value)
+      else for (const [reason, count] of Object.entries(value)) this.inc({ reason }, count)
     },
   })
   registry.registerMetric(made)

@@ -1,3 +1,4 @@
+import { openCrowdedReport } from '../../command/log-lines/node-lines.ts'
 import type { Registry } from 'prom-client'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import {
@@ -11,7 +12,6 @@ import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { CosignerStateError, hasCosignerState } from '../cosigner/state-file.ts'
 import { openWitnessListener, WITNESS_CONNECTIONS_MAX } from '../cosigner/witness-listener.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import { openCrowdedReport } from '../../command/service/crowded-report.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
 import { CommandError } from '../../command/terminal/command-error.ts'

@@ -7,7 +7,7 @@ import { Registry } from 'prom-client'
 import { writeLastBackup } from '../../log/backup/last-backup.ts'
 import { storePath } from '../../log/store/store.ts'
 import { msOf } from '../../protocol/moment.ts'
-import { watchStore } from './store-metrics.ts'
+import { watchStore } from './service-metrics.ts'
 
 suite('the metrics of a data directory', () => {
   const data = mkdtempSync(join(tmpdir(), 'daybook-metrics-'))
