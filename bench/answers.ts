@@ -57,11 +57,7 @@ async function inProcess(): Promise<readonly Measured[]> {
       ({ books }) => patterns(books, range, 0),
       () => byHour.all(after, last),
     ],
-    [
-      'summary as of a past moment',
-      ({ books }) => summary(books, msOf(toMs - 12_345), end),
-      () => upTo.all(last),
-    ],
+    ['summary as of a past moment', ({ books }) => summary(books, msOf(toMs - 12_345)), () => upTo.all(last)],
   ]
   const rows: Measured[] = []
   for (const [what, ours, theirs] of duels) {

@@ -78,6 +78,16 @@ export const NO_CONTEST: Problem = {
   detail: 'The contests and their numbers are listed at `/api/v1/contests`.',
 }
 
+/** Whole number from 1, also one beyond every seq. */
+const FROM_ONE = /^[1-9]\d*$/
+
+/** Problem of a path's seq that no event has. The head shows whether the event is still to come. */
+export function noEvent(head: number, text: string | undefined): Problem {
+  const newest = head === 0 ? 'The log has no event yet.' : `The newest event is ${head}.`
+  const detail = FROM_ONE.test(text ?? '') ? newest : '`seq` must be a whole number from 1.'
+  return { code: 'event-not-found', detail, members: { head } }
+}
+
 /** Problem of an `If-Match` that does not name the answer's ETag. */
 export const PRECONDITION_FAILED: Problem = {
   code: 'precondition-failed',

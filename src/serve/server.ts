@@ -2,7 +2,7 @@
  * The public server: the API, the stream, the archive, and the way of every request to its answer. It reads the log and
  * never writes it; it knows no page, no option and no other node. A serving thread is opened in `command/service/front.ts`.
  *
- * Begin with `request/request-path.ts`, the way of a request, and `api/api-routes.ts`, the answers of the API. `fairness`
+ * Begin with `request/request-path.ts`, the way of a request, and `api/endpoint-answer.ts`, the answers of the API. `fairness`
  * has the turns of callers, `allowance` their limits, `stream` and `export` the answers that last as long as they are read.
  */
 

@@ -100,7 +100,7 @@ suite('an audit holds every endpoint to its row in the table', async () => {
   }
 
   test('and leaves out only those that hold no fact of the log, or the same facts in another form', () => {
-    // A new endpoint with figures belongs into `FIGURE_QUERIES`, not into this list.
+    // A new endpoint with figures belongs into `ANSWERS`, not into this list.
     assert.deepEqual(
       ENDPOINTS.filter(({ check }) => typeof check === 'object').map(({ id }) => id),
       [

@@ -7,7 +7,13 @@ import type { Entry } from '../protocol/event.ts'
 import { openReplayTree, type ReplayTree } from './replay/replay-tree.ts'
 import type { Books } from '../project/fold/books.ts'
 import { difference, isJsonObject } from './reading/json-values.ts'
-import { type FigureCheck, type PublishedAnswer, publishedIn } from './figures/published-answer.ts'
+import {
+  checkOf,
+  type FigureCheck,
+  type PublishedAnswer,
+  publishedIn,
+  recompute,
+} from './figures/published-answer.ts'
 import { openReplayBooks } from './replay/replay-books.ts'
 
 /** Result of one pass through the log. */
@@ -83,7 +89,7 @@ type RecomputedAnswers = Readonly<{
 /** Opens the recomputation of answers in any order. Those that count no event are recomputed at once. */
 function openRecomputedAnswers(answers: readonly PublishedAnswer[]): RecomputedAnswers {
   const ahead = answers.toSorted((a, b) => b.seq - a.seq)
-  const books = openReplayBooks(momentsOf(answers))
+  const books = openReplayBooks(answers.flatMap(({ moments }) => moments))
   const results = new Map<FigureCheck, CheckResult>()
 
   function recomputeAt(seq: number): void {
@@ -91,8 +97,8 @@ function openRecomputedAnswers(answers: readonly PublishedAnswer[]): RecomputedA
     for (let next = ahead.at(-1); next !== undefined && next.seq <= seq; next = ahead.at(-1)) {
       ahead.pop()
       present ??= books.books()
-      const result = results.get(next.check) ?? { answers: 0, wrong: [] }
-      results.set(next.check, result)
+      const result = results.get(checkOf(next.endpoint)) ?? { answers: 0, wrong: [] }
+      results.set(checkOf(next.endpoint), result)
       if (!next.statesEarlier) result.answers += 1
       const finding = findingIn(next, present)
       if (finding !== null) result.wrong.push(finding)
@@ -115,16 +121,12 @@ function openRecomputedAnswers(answers: readonly PublishedAnswer[]): RecomputedA
   }
 }
 
-function* momentsOf(answers: readonly PublishedAnswer[]): Generator<Ms> {
-  for (const { moments } of answers) yield* moments
-}
-
 /** Difference between a published answer and the recomputed one; null when they agree. */
 function findingIn(answer: PublishedAnswer, books: Books): Finding | null {
   const place = answer.path
   try {
     const published = publishedIn(answer)
-    const recomputed = answer.recompute(books, published)
+    const recomputed = recompute(answer, published, books)
     if (!recomputed.ok) return { place, what: 'cannot be computed from the log' }
     const { value } = recomputed
     const isEarlier = answer.statesEarlier && isJsonObject(value)

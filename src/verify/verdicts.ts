@@ -5,7 +5,7 @@ import type { Finding } from './reading/finding.ts'
 import { type EntryRange, firstDifference } from './replay/first-difference.ts'
 import type { Manifest } from './reading/manifest.ts'
 import type { Primitives } from './reading/primitives.ts'
-import { FIGURE_CHECKS, type FigureCheck } from './figures/published-answer.ts'
+import { checkOf, FIGURE_CHECKS, type FigureCheck } from './figures/published-answer.ts'
 import type { ReadLog } from './read-log.ts'
 import {
   type ComparedRoots,
@@ -129,7 +129,7 @@ export function judgeFigures(
   const left = recomputed.left()
   for (const name of FIGURE_CHECKS) {
     const result = recomputed.results.get(name)
-    const mine = left.filter(({ check }) => check === name)
+    const mine = left.filter(({ endpoint }) => checkOf(endpoint) === name)
     const absent = figures.absent.filter(({ check }) => check === name).length
     const wrong = figures.wrong.filter(({ check }) => check === name).map(({ finding }) => finding)
     for (const finding of [...wrong, ...(result?.wrong ?? [])]) list.wrong(name, finding)

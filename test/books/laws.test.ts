@@ -7,17 +7,15 @@ import { DAY_MS, formatAt, type Ms, msOf } from '../../src/protocol/moment.ts'
 import type { Parsed } from '../../src/protocol/problem.ts'
 import type { Flows, Summary } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { BUCKETS } from '../../src/protocol/enumerations.ts'
-import { contestIdOf } from '../../src/protocol/seq.ts'
 import { isSettledBefore } from '../../src/project/answers/as-of.ts'
 import type { Books } from '../../src/project/fold/books.ts'
-import { contestLedger } from '../../src/project/answers/contest-ledger.ts'
-import { contests } from '../../src/project/answers/contests.ts'
 import { flows } from '../../src/project/answers/flows.ts'
 import { funds } from '../../src/project/answers/funds.ts'
 import { openMemoryLog } from '../story/memory-log.ts'
 import { patterns } from '../../src/project/answers/patterns.ts'
 import { type ResolvedRange, resolvePatternRange, resolveRange } from '../../src/project/answers/range.ts'
-import { isSummarySettled, summary } from '../../src/project/answers/summary.ts'
+import { computeAnswer, prepareAnswer } from '../story/computed-answer.ts'
+import { summary } from '../../src/project/answers/summary.ts'
 import { randomLogs } from '../story/random-log.ts'
 
 const FLOWS = ['spentOnPlay', 'paidInPrizes', 'burned'] as const
@@ -44,7 +42,7 @@ function given<T>(answer: Parsed<T>): T {
   return answer.value
 }
 
-const summaryAt = (books: Books, at: number): Summary => given(summary(books, msOf(at), now))
+const summaryAt = (books: Books, at: number): Summary => summary(books, msOf(at))
 const billions = (amount: string): bigint => parseAmount(amount) as bigint
 
 /** The range in these buckets, or in the smallest that fit. */
@@ -89,7 +87,7 @@ suite('the laws', () => {
         assert.ok(bucket !== undefined)
         const end = buckets[index + 1]?.atMs ?? toMs
         const then = summaryAt(books, end - 1)
-        const present = given(summary(books, null, now))
+        const present = summary(books, null)
         for (const level of LEVELS) {
           assert.equal(bucket[level], then[level])
           assert.equal(levels[level], present[level])
@@ -161,8 +159,10 @@ suite('the laws', () => {
     fc.assert(
       fc.property(randomLogs, (entries) => {
         const books = booksOf(entries)
-        for (const one of given(contests(books, {})).contests) {
-          const { contest, prizes } = given(contestLedger(books, contestIdOf(one.id), {}))
+        for (const one of given(computeAnswer(books, 'contests')).contests) {
+          const { contest, prizes } = given(
+            computeAnswer(books, 'contestLedger', { segments: { id: `${one.id}` } }),
+          )
           assert.deepEqual(contest, one)
           const sumIn = (column: 'owed' | 'redeemed' | 'expired' | 'notRedeemed'): bigint =>
             prizes.reduce((sum, line) => sum + billions(line[column]), 0n)
@@ -205,7 +205,7 @@ suite('the laws', () => {
         fc.pre(entries.length > 0)
         const at = msOf((entries[pick % entries.length] as Entry).event.atMs + ms)
         const then = entries.filter(({ event }) => event.atMs <= at)
-        assert.deepEqual(summaryAt(booksOf(entries), at), given(summary(booksOf(then), null, now)))
+        assert.deepEqual(summaryAt(booksOf(entries), at), summary(booksOf(then), null))
       }),
       RUNS,
     )
@@ -223,7 +223,7 @@ suite('the laws', () => {
           assert.deepEqual(patterns(present, range, 60), patterns(earlier, range, 60))
         }
         const { from } = asked.moments
-        if (isSummarySettled(earlier.head, from)) {
+        if (given(prepareAnswer(earlier, 'summary', { query: `at=${from}` })).freshness === 'settled') {
           assert.deepEqual(summaryAt(present, from), summaryAt(earlier, from), formatAt(from))
         }
       }),

@@ -1,36 +1,15 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { keysOf } from '../../src/protocol/brand.ts'
-import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
 import { formatDetails, formatDetailsLine } from '../../src/protocol/details.ts'
 import { type Entry, formatEvent } from '../../src/protocol/event.ts'
-import {
-  boundOf,
-  floorTo,
-  MINUTE_MS,
-  type Month,
-  monthOf,
-  type Ms,
-  msOf,
-  nextMonth,
-} from '../../src/protocol/moment.ts'
+import { type Month, monthOf, type Ms, msOf, nextMonth } from '../../src/protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
-import { mapped, type Parsed, parsed } from '../../src/protocol/problem.ts'
-import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 import type { Books } from '../../src/project/fold/books.ts'
-import { contestLedger } from '../../src/project/answers/contest-ledger.ts'
-import { contest, contests } from '../../src/project/answers/contests.ts'
-import { eventCorrections } from '../../src/project/answers/event-corrections.ts'
-import { flows } from '../../src/project/answers/flows.ts'
-import { funds } from '../../src/project/answers/funds.ts'
-import { loyaltyRuns } from '../../src/project/answers/loyalty-runs.ts'
+import { ANSWERS } from '../../src/project/answers/answers.ts'
+import { computeAnswer } from './computed-answer.ts'
 import { keyList, keyRow } from './key-list.ts'
 import { openMemoryLog } from './memory-log.ts'
-import { patterns } from '../../src/project/answers/patterns.ts'
-import { payouts } from '../../src/project/answers/payouts.ts'
-import { resolvePatternRange, resolveRange } from '../../src/project/answers/range.ts'
-import { schedule } from '../../src/project/answers/schedule.ts'
-import { summary } from '../../src/project/answers/summary.ts'
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts'
 import { formatEntry } from '../../src/tlog/entries.ts'
 import { appendLeaf, emptyFrontier, rootOf } from '../../src/tlog/frontier.ts'
@@ -237,65 +216,14 @@ function pageOf(entries: readonly Entry[], path: string): string | undefined {
   return `{"events":[${found.map(({ event }) => formatEvent(event)).join(',')}],${further}"page":${JSON.stringify(page)}}`
 }
 
-/** An answer's question: the number in its path, its query, and the present. */
-type AnswerQuery = Readonly<{
-  place: number
-  word(name: string): string | undefined
-  number(name: string): number | undefined
-  moment(name: string): Ms | undefined
-  now: Ms
-}>
-
-const pageIn = ({ number }: AnswerQuery) => ({ after: number('after'), limit: number('limit') })
-const spanIn = ({ moment }: AnswerQuery) => ({ from: moment('from'), to: moment('to') })
-
-function rangeIn(books: Books, query: AnswerQuery): ReturnType<typeof resolveRange> {
-  return resolveRange({ ...spanIn(query), bucket: query.word('bucket') }, query.now, books)
-}
-
 /** Computes an answer with the functions of the service, over another fold than the verifier's. */
-const ANSWERS: Readonly<Record<RecomputedEndpoint, (books: Books, query: AnswerQuery) => Parsed<unknown>>> = {
-  summary: (books, { moment, now }) => summary(books, moment('at') ?? null, now),
-  flows: (books, query) => mapped(rangeIn(books, query), (range) => flows(books, range)),
-  funds: (books, query) => mapped(rangeIn(books, query), (range) => funds(books, range)),
-  patterns: (books, query) =>
-    mapped(resolvePatternRange(spanIn(query), query.now, books), (span) =>
-      patterns(books, span, query.number('tz') ?? 0),
-    ),
-  contests: (books, query) =>
-    contests(books, {
-      status: query.word('status')?.split(','),
-      q: query.word('q'),
-      sort: query.word('sort'),
-      ...pageIn(query),
-    }),
-  contest: (books, { place }) => contest(books, contestIdOf(place)),
-  contestLedger: (books, query) => contestLedger(books, contestIdOf(query.place), pageIn(query)),
-  payouts: (books, query) =>
-    parsed(
-      payouts(
-        books,
-        { contestId: query.number('contestId'), ...pageIn(query) },
-        floorTo(query.now, MINUTE_MS),
-      ),
-    ),
-  loyaltyRuns: (books) => parsed(loyaltyRuns(books)),
-  schedule: (books) => parsed(schedule(books)),
-  eventCorrections: (books, { place }) => parsed(eventCorrections(books, seqOf(place))),
-}
-
 function answerOf(books: Books, path: string, now: Ms): string | undefined {
   const [name = '', text = ''] = path.split('?')
-  const query = new URLSearchParams(text)
-  const word = (key: string): string | undefined => query.get(key) ?? undefined
-  const number = (key: string): number | undefined => (query.has(key) ? Number(query.get(key)) : undefined)
-  const moment = (key: string): Ms | undefined =>
-    query.has(key) ? boundOf(Number(query.get(key))) : undefined
   for (const endpoint of keysOf(ANSWERS)) {
-    const form = ENDPOINT_PATHS[endpoint].replace('/api/v1/', '').replace(/\{\w+\}/, '(\\d+)')
+    const form = ENDPOINT_PATHS[endpoint].replace('/api/v1/', '').replace(/\{(\w+)\}/, '(?<$1>\\d+)')
     const found = new RegExp(`^${form}$`).exec(name)
     if (found === null) continue
-    const answer = ANSWERS[endpoint](books, { place: Number(found[1]), word, number, moment, now })
+    const answer = computeAnswer(books, endpoint, { segments: { ...found.groups }, query: text, now })
     return answer.ok ? JSON.stringify(answer.value) : undefined
   }
   return undefined

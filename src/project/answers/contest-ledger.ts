@@ -1,27 +1,24 @@
 import { type Amount, formatAmount } from '../../protocol/amount.ts'
 import { type EventWire, parseEventWire } from '../../protocol/event.ts'
 import { ROWS_MAX } from '../../protocol/parameters.ts'
-import { type Parsed, parsed } from '../../protocol/problem.ts'
 import type { ContestLedger, PrizeLine } from '../../protocol/endpoints/contest-endpoints.ts'
-import { type ContestId, seqOf } from '../../protocol/seq.ts'
+import { seqOf } from '../../protocol/seq.ts'
 import { asOf, sortedByKey } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import { poolBalance, type PrizeSums, unpaidOf } from '../fold/contest.ts'
-import { contestWire, noContest } from './contests.ts'
+import { type ContestState, poolBalance, type PrizeSums, unpaidOf } from '../fold/contest.ts'
+import { contestWire } from './contests.ts'
 import { type Paging, pathTo } from './paging.ts'
 
 /**
  * Ledger of one contest: its pool, each kind of prize, and its payouts after the seq `after`. Includes kinds that a
- * correction took back to zero. Refused when there is no such contest.
+ * correction took back to zero.
  */
-export function contestLedger(books: Books, id: ContestId, query: Paging): Parsed<ContestLedger> {
-  const found = books.contest(id)
-  if (found === undefined) return noContest()
+export function contestLedger(books: Books, found: ContestState, query: Paging): ContestLedger {
   const { after = 0, limit = ROWS_MAX } = query
-  const lines = books.payoutLines(id, seqOf(after), limit + 1)
+  const lines = books.payoutLines(found.id, seqOf(after), limit + 1)
   const payouts: readonly EventWire[] = lines.slice(0, limit).map(parseEventWire)
   const last = lines.length > limit ? payouts.at(-1) : undefined
-  return parsed({
+  return {
     asOf: asOf(books.head),
     contest: contestWire(found),
     pool: {
@@ -34,8 +31,8 @@ export function contestLedger(books: Books, id: ContestId, query: Paging): Parse
     next:
       last === undefined
         ? null
-        : pathTo(`/api/v1/contests/${id}/ledger`, { after: last.seq, limit: query.limit }),
-  })
+        : pathTo(`/api/v1/contests/${found.id}/ledger`, { after: last.seq, limit: query.limit }),
+  }
 }
 
 function amountsByKind(sums: ReadonlyMap<string, Amount>): Readonly<Record<string, string>> {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { computeAnswer } from '../../../test/story/computed-answer.ts'
 import { correcting, type EventSketch, logOf, time } from '../../../test/story/story.ts'
 import type { Contest } from '../../protocol/endpoints/contest-endpoints.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
-import { contest } from './contests.ts'
 
 type End = Readonly<Pick<EventSketch, 'is' | 'kots' | 'details'>>
 
@@ -20,7 +19,7 @@ function endedBy(...events: readonly End[]): Contest {
     { at: '2026-10-03', is: 'prize/runner_up', contest: 1, kots: '20' },
   ]
   const last = events.map((event) => ({ ...event, at: '2026-10-04', contest: 1 }))
-  const found = contest(logOf([...first, ...last]).books(), contestIdOf(1))
+  const found = computeAnswer(logOf([...first, ...last]).books(), 'contest', { segments: { id: '1' } })
   assert.ok(found.ok)
   return found.value
 }

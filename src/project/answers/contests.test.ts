@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, month, time } from '../../../test/story/story.ts'
-import type { ContestLedger } from '../../protocol/endpoints/contest-endpoints.ts'
+import { computeAnswer } from '../../../test/story/computed-answer.ts'
+import type { Parsed } from '../../protocol/problem.ts'
+import type { Books } from '../fold/books.ts'
+import type { ContestLedger, Contests } from '../../protocol/endpoints/contest-endpoints.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { contestLedger } from './contest-ledger.ts'
-import { contest, contests } from './contests.ts'
+import { answerContests, resolveContests } from './contests.ts'
 import type { Paging } from './paging.ts'
 import { schedule } from './schedule.ts'
 
@@ -45,7 +48,12 @@ const story: readonly EventSketch[] = [
 ]
 const books = logOf(story).books()
 
-type Query = Parameters<typeof contests>[1]
+type Query = Parameters<typeof resolveContests>[1]
+
+function contests(of: Books, query: Query): Parsed<Contests> {
+  const search = resolveContests(of, query)
+  return search.ok ? answerContests(of, search.value) : search
+}
 
 const scheduled = (title: string): EventSketch => ({
   at: '2026-10-01',
@@ -90,13 +98,13 @@ suite('the contests', () => {
   })
 
   test('are found by number, or refused', () => {
-    const found = contest(books, contestIdOf(9))
+    const found = computeAnswer(books, 'contest', { segments: { id: '9' } })
     assert.ok(found.ok)
     const { status, pool, prizesOwed, prizesRedeemed, prizesNotRedeemed, closedAt, asOf } = found.value
     assert.deepEqual([asOf.seq, status, closedAt], [19, 'paying', '2026-10-03T00:00:00.000Z'])
     assert.deepEqual([pool, prizesOwed], ['100.000000000', '70.000000000'])
     assert.deepEqual([prizesRedeemed, prizesNotRedeemed], ['0.000000000', '55.000000000'])
-    const refused = contest(books, contestIdOf(77))
+    const refused = computeAnswer(books, 'contest', { segments: { id: '77' } })
     assert.equal(!refused.ok && refused.problem.code, 'contest-not-found')
   })
 })
@@ -158,9 +166,9 @@ suite('a search for contests', () => {
 })
 
 function ledger(query: Paging): ContestLedger {
-  const answer = contestLedger(books, contestIdOf(9), query)
-  assert.ok(answer.ok)
-  return answer.value
+  const contest = books.contest(contestIdOf(9))
+  assert.ok(contest !== undefined)
+  return contestLedger(books, contest, query)
 }
 
 suite('a contest ledger', () => {
@@ -212,7 +220,7 @@ suite('a contest ledger', () => {
   })
 
   test('is refused for a contest that does not exist', () => {
-    const refused = contestLedger(books, contestIdOf(77), {})
+    const refused = computeAnswer(books, 'contestLedger', { segments: { id: '77' } })
     assert.equal(!refused.ok && refused.problem.code, 'contest-not-found')
   })
 })

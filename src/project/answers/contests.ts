@@ -1,12 +1,8 @@
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import { ROWS_MAX, TOP_ROWS_MAX } from '../../protocol/parameters.ts'
-import { NO_CONTEST, type Parsed, parsed, refused } from '../../protocol/problem.ts'
-import type {
-  Contest as ContestAnswer,
-  Contests,
-  ContestWire,
-} from '../../protocol/endpoints/contest-endpoints.ts'
+import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
+import type { Contests, ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { CONTEST_SORTS, CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 import { type ContestId, contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf, toCount } from './as-of.ts'
@@ -71,15 +67,9 @@ function unfit(parameter: string, rule: string): Parsed<never> {
 }
 
 /**
- * Contests of the query, newest first or in the order of `sort`, after the contest `after`. A search ends short when it
- * has examined its most contests; then `next` goes on. One for the largest amounts is refused instead.
+ * Contests of a resolved query, newest first or in the order of `sort`, after the contest `after`. A search ends short when
+ * it has examined its most contests; then `next` goes on. One for the largest amounts is refused instead.
  */
-export function contests(books: Books, query: ContestsQuery): Parsed<Contests> {
-  const asked = resolveContests(books, query)
-  return asked.ok ? answerContests(books, asked.value) : asked
-}
-
-/** The answer to a resolved query. */
 export function answerContests(books: Books, { status, q, limit, search }: ContestsAsked): Parsed<Contests> {
   const { words, sort } = search
   const isPlain = words.length === 0 && sort === 'newest'
@@ -114,17 +104,6 @@ function resolveCursor(books: Books, { after = 0 }: Paging): Parsed<ContestId | 
   const detail = 'The cursor names a contest that does not exist: take it from `next` of the page before.'
   const errors = [{ parameter: 'after', message: '`after` is the number of no contest.' }]
   return refused({ code: 'invalid-parameter', detail, errors })
-}
-
-/** Answer about one contest; refused when no contest has this number. */
-export function contest(books: Books, id: ContestId): Parsed<ContestAnswer> {
-  const found = books.contest(id)
-  return found === undefined ? noContest() : parsed({ asOf: asOf(books.head), ...contestWire(found) })
-}
-
-/** Refusal of a contest that does not exist. */
-export function noContest(): Parsed<never> {
-  return refused(NO_CONTEST)
 }
 
 /** Contest as answers show it. */

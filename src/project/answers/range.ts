@@ -33,13 +33,7 @@ export function resolveRange(
   log: LogEnds,
   latest: Ms = now,
 ): Parsed<ResolvedRange> {
-  const bucket = BUCKETS.find((name) => name === (query.bucket ?? 'day'))
-  if (bucket === undefined) {
-    const errors = [
-      { parameter: 'bucket', message: '`bucket` is not the name of a bucket.', allowed: BUCKETS },
-    ]
-    return refused({ code: 'invalid-parameter', detail: 'There is no such bucket.', errors })
-  }
+  const bucket = BUCKETS.find((name) => name === query.bucket) ?? 'day'
   const span = resolveSpan(query, GRIDS[bucket], { now, latest }, log)
   if (!span.ok) return span
   const requested = bucketsIn(span.value, bucket)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { prepareAnswer } from '../../../test/story/computed-answer.ts'
 import { correcting, type EventSketch, logOf, priced, time } from '../../../test/story/story.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Summary } from '../../protocol/endpoints/figure-endpoints.ts'
 import type { Books } from '../fold/books.ts'
-import { isSummarySettled, summary } from './summary.ts'
+import { resolveMoment, summary } from './summary.ts'
 
 const planned = { opensAt: time('2026-10-01T10:00Z'), closesAt: time('2026-10-02T10:00Z') }
 const story: readonly EventSketch[] = [
@@ -28,9 +29,7 @@ const books = logOf(story).books()
 const now = time('2026-10-06')
 
 function at(moment: Ms | null, of: Books = books): Summary {
-  const answer = summary(of, moment, now)
-  assert.ok(answer.ok)
-  return answer.value
+  return summary(of, moment)
 }
 
 suite('the summary', () => {
@@ -72,18 +71,22 @@ suite('the summary', () => {
   })
 
   test('is refused only for a moment after both the present and the head', () => {
-    const refused = summary(books, (now + 1) as Ms, now)
+    const refused = resolveMoment((now + 1) as Ms, now, books.head)
     assert.equal(!refused.ok && refused.problem.code, 'in-the-future')
     const detail = /^The newest event is of 2026-10-\d\d \d\d:\d\d UTC\. Choose an earlier moment\.$/
     assert.match(refused.ok ? '' : refused.problem.detail, detail)
     assert.equal(at(now).events, 15)
-    assert.ok(summary(books, time('2026-10-05'), time('2026-10-04')).ok)
+    assert.ok(resolveMoment(time('2026-10-05'), time('2026-10-04'), books.head).ok)
   })
 
   test('never changes for a moment before the head', () => {
-    assert.equal(isSummarySettled(books.head, time('2026-10-04T23:59:59.999Z')), true)
-    assert.equal(isSummarySettled(books.head, time('2026-10-05')), false)
-    assert.equal(isSummarySettled(books.head, null), false)
-    assert.equal(isSummarySettled(logOf([]).books().head, time('2026-10-04')), false)
+    const freshness = (query: string, of = books): string | undefined => {
+      const prepared = prepareAnswer(of, 'summary', { query })
+      return prepared.ok ? prepared.value.freshness : undefined
+    }
+    assert.equal(freshness('at=2026-10-04T23:59:59.999Z'), 'settled')
+    assert.equal(freshness('at=2026-10-05'), 'log')
+    assert.equal(freshness(''), 'log')
+    assert.equal(freshness('at=2026-10-04', logOf([]).books()), 'log')
   })
 })

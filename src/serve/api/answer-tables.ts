@@ -1,22 +1,18 @@
-import { recordOf } from '../../protocol/brand.ts'
-import {
-  type Answers,
-  TABLE_ENDPOINTS,
-  type TableEndpoint,
-  tableTerms,
-} from '../../protocol/endpoints/endpoints.ts'
+import { type Answers, type TableEndpoint, tableTerms } from '../../protocol/endpoints/endpoints.ts'
+import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import { TABLE_COLUMNS } from '../describe/dataset-columns.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
 
-/** The table of each list. The API and the pages make their CSV from it. */
-export const ANSWER_TABLES: { readonly [Id in TableEndpoint]: (answer: Answers[Id]) => AnswerTable } =
-  recordOf(TABLE_ENDPOINTS, (id) => (answer: Answers[TableEndpoint]) => {
-    const rows = Reflect.get(answer, tableTerms(id).list)
-    const next = 'next' in answer ? answer.next : null
-    return tableOf(id, id === 'patterns' ? rows.flatMap(patternRows) : rows, next)
-  })
+/** The list of an answer as a table. The API and the pages make their CSV from it. */
+export function answerTable(
+  id: TableEndpoint,
+  answer: Readonly<{ asOf: AsOf; next?: string | null }>,
+): AnswerTable {
+  const rows = Reflect.get(answer, tableTerms(id).list)
+  return tableOf(id, id === 'patterns' ? rows.flatMap(patternRows) : rows, answer.next ?? null)
+}
 
 /** Events as a table, with their eight fields. */
 export function eventRows(events: readonly EventWire[], next: string | null): AnswerTable {

@@ -1,25 +1,16 @@
 import type { FinalityCounts, KindSeen, Snapshot } from '../../log/store/reader.ts'
-import { asOf, isSettledBefore } from '../../project/answers/as-of.ts'
-import { contestLedger } from '../../project/answers/contest-ledger.ts'
-import { answerContests, contest, noContest, resolveContests } from '../../project/answers/contests.ts'
-import { eventCorrections } from '../../project/answers/event-corrections.ts'
-import { flows } from '../../project/answers/flows.ts'
-import { funds } from '../../project/answers/funds.ts'
-import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
-import { patterns } from '../../project/answers/patterns.ts'
-import { payouts } from '../../project/answers/payouts.ts'
-import { type ResolvedSpan, resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
-import { schedule } from '../../project/answers/schedule.ts'
-import { isSummarySettled, resolveMoment, summary } from '../../project/answers/summary.ts'
+import { ANSWERS } from '../../project/answers/answers.ts'
+import { asOf } from '../../project/answers/as-of.ts'
 import type { Head } from '../../project/fold/books.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { EventTypes, Finality, Mirror, Status } from '../../protocol/endpoints/description-endpoints.ts'
+import { keysOf, recordOf } from '../../protocol/brand.ts'
 import { moment } from '../../protocol/moment.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
-import { parsed, type Problem, refused } from '../../protocol/problem.ts'
+import { noEvent, parsed, type Problem } from '../../protocol/problem.ts'
 import { EVENT_TYPES, RULES } from '../../protocol/rules.ts'
 import { eventSchemas } from '../../protocol/schema.ts'
-import { BEFORE_FIRST, parseContestId, parseSeq, type Seq } from '../../protocol/seq.ts'
+import { BEFORE_FIRST, parseSeq, type Seq } from '../../protocol/seq.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { indexRoute } from '../describe/api-index.ts'
 import { asyncapiReply } from '../describe/asyncapi.ts'
@@ -27,32 +18,17 @@ import { openapiReply } from '../describe/openapi.ts'
 import { JSON_TYPE } from '../http/headers.ts'
 import {
   type AnswerRoute,
+  type EndpointAnswer,
   type EndpointAnswers,
   endpointRoutes,
   problemReply,
   type Reply,
   type RouteRequest,
 } from '../http/route.ts'
-import type { ParsedQuery } from '../query/query.ts'
 import { CALENDAR_TYPE, openScheduleCalendar } from './calendar.ts'
-import {
-  changesContests,
-  changesLoyalty,
-  changesPrizes,
-  earlier,
-  newestOf,
-  newestOfContest,
-  newestOfSchedule,
-} from './changing-events.ts'
-import {
-  type AnswerSource,
-  endpointAnswer,
-  formatJson,
-  formatList,
-  type Freshness,
-} from './endpoint-answer.ts'
+import { newestChange } from './changing-events.ts'
+import { type AnswerSource, computedAnswer, endpointAnswer, formatAnswer } from './endpoint-answer.ts'
 import { eventsRoute } from './events-route.ts'
-import { noEvent } from '../http/problem-document.ts'
 
 /** Endpoints other than those of the stream and the archive. */
 type ApiEndpoint = Exclude<EndpointId, FileEndpoint | 'stream'>
@@ -78,14 +54,13 @@ export type MirrorReport = Readonly<{
   finality: Finality | null
 }>
 
-/** Routes of the API, except for the stream and the archive. Each answer says which events change it. */
+/** Routes of the API, except for the stream and the archive. */
 export function apiRoutes(source: AnswerSource, node: NodeReport): readonly AnswerRoute[] {
   const answers: EndpointAnswers<Exclude<ApiEndpoint, 'events'>> = {
-    ...figureAnswers(source),
-    ...contestAnswers(source),
-    ...paymentAnswers(source),
-    ...scheduleAnswers(source),
-    ...eventAnswers(source),
+    ...recordOf(keysOf(ANSWERS), (id) => computedAnswer(source, id)),
+    scheduleCalendar: calendarAnswer(source),
+    event: (request) => lineReply(source, request, (snapshot, seq) => snapshot.line(seq)),
+    eventDetails: (request) => lineReply(source, request, (snapshot, seq) => snapshot.detailsLine(seq)),
     ...eventTypeAnswers(source),
     openapi: openapiReply(node),
     asyncapi: asyncapiReply(node),
@@ -94,140 +69,21 @@ export function apiRoutes(source: AnswerSource, node: NodeReport): readonly Answ
   return [...endpointRoutes(answers), eventsRoute(source), indexRoute(node.licence)]
 }
 
-/** `/summary`, and the answers about a range of time. One whose moment or range has ended is immutable. */
-function figureAnswers(source: AnswerSource): EndpointAnswers<'summary' | 'flows' | 'funds' | 'patterns'> {
-  return {
-    summary: endpointAnswer(source, formatJson, (ask, { books }) => {
-      const at = ask.query.time('at') ?? null
-      // Compared with the present to the millisecond, so that a moment that has just passed is accepted.
-      const resolved = resolveMoment(at, ask.latest, books.head)
-      if (!resolved.ok) return resolved
-      const freshness = isSummarySettled(books.head, at) ? 'settled' : 'log'
-      return parsed({ freshness, compute: () => summary(books, at, ask.latest) })
-    }),
-    flows: endpointAnswer(source, formatList('flows'), (ask, { books }) => {
-      const range = resolveRange(rangeOf(ask.query), ask.now, books, ask.latest)
-      if (!range.ok) return range
-      const freshness = freshnessOf(range.value, books.head)
-      return parsed({ freshness, compute: () => parsed(flows(books, range.value)) })
-    }),
-    funds: endpointAnswer(source, formatList('funds'), (ask, { books }) => {
-      const range = resolveRange(rangeOf(ask.query), ask.now, books, ask.latest)
-      if (!range.ok) return range
-      // Every answer contains `now`, so none is ever settled.
-      const freshness = freshnessOfOpen(range.value)
-      return parsed({ freshness, compute: () => parsed(funds(books, range.value)) })
-    }),
-    patterns: endpointAnswer(source, formatList('patterns'), (ask, { books }) => {
-      const span = resolvePatternRange(rangeOf(ask.query), ask.now, books, ask.latest)
-      if (!span.ok) return span
-      const tz = ask.query.integer('tz') ?? 0
-      const freshness = freshnessOf(span.value, books.head)
-      return parsed({ freshness, compute: () => parsed(patterns(books, span.value, tz)) })
-    }),
-  }
-}
-
-function rangeOf(query: ParsedQuery): Parameters<typeof resolveRange>[0] {
-  return { from: query.time('from'), to: query.time('to'), bucket: query.word('bucket') }
-}
-
-/** Freshness of a range. A range that has ended gives the same answer for ever. */
-function freshnessOf(span: ResolvedSpan, head: Head): Freshness {
-  return isSettledBefore(head, span.toMs) ? 'settled' : freshnessOfOpen(span)
-}
-
-function freshnessOfOpen({ nowMs }: ResolvedSpan): Freshness {
-  return nowMs === null ? 'log' : 'minute'
-}
-
-/** `/contests`, one contest, and its ledger. */
-function contestAnswers(source: AnswerSource): EndpointAnswers<'contests' | 'contest' | 'contestLedger'> {
-  return {
-    contests: endpointAnswer(source, formatList('contests'), ({ query }, { books, kinds }) => {
-      const asked = resolveContests(books, {
-        status: query.list('status'),
-        q: query.word('q'),
-        sort: query.word('sort'),
-        after: query.integer('after'),
-        limit: query.integer('limit'),
-      })
-      if (!asked.ok) return asked
-      const changedBy = newestOf(kinds(), changesContests)
-      return parsed({ freshness: 'log', changedBy, compute: () => answerContests(books, asked.value) })
-    }),
-    contest: endpointAnswer(source, formatJson, ({ segments }, { books }) => {
-      const id = parseContestId(segments['id'] ?? '')
-      const found = id === undefined ? undefined : books.contest(id)
-      if (id === undefined || found === undefined) return noContest()
-      return parsed({ freshness: 'log', changedBy: found.lastSeq, compute: () => contest(books, id) })
-    }),
-    contestLedger: endpointAnswer(source, formatList('contestLedger'), ({ segments, query }, { books }) => {
-      const id = parseContestId(segments['id'] ?? '')
-      const found = id === undefined ? undefined : books.contest(id)
-      if (id === undefined || found === undefined) return noContest()
-      const page = { after: query.integer('after'), limit: query.integer('limit') }
-      const compute = (): ReturnType<typeof contestLedger> => contestLedger(books, id, page)
-      return parsed({ freshness: 'log', changedBy: found.lastSeq, compute })
-    }),
-  }
-}
-
-/** `/payouts`, the unpaid prizes, and `/loyalty/runs`. */
-function paymentAnswers(source: AnswerSource): EndpointAnswers<'payouts' | 'loyaltyRuns'> {
-  return {
-    payouts: endpointAnswer(source, formatList('payouts'), ({ query }, { books, kinds }, present) => {
-      const page = { after: query.integer('after'), limit: query.integer('limit') }
-      const asked = { contestId: query.integer('contestId'), ...page }
-      const ofPrizes = newestOf(kinds(), changesPrizes)
-      const changedBy =
-        asked.contestId === undefined ? ofPrizes : earlier(ofPrizes, newestOfContest(books, asked.contestId))
-      const compute = () => parsed(payouts(books, asked, present))
-      return parsed({ freshness: 'minute', changedBy, compute })
-    }),
-    loyaltyRuns: endpointAnswer(source, formatList('loyaltyRuns'), (_, { books, kinds }) => {
-      const changedBy = newestOf(kinds(), changesLoyalty)
-      return parsed({ freshness: 'log', changedBy, compute: () => parsed(loyaltyRuns(books)) })
-    }),
-  }
-}
-
-/** `/schedule`, and its calendar feed. */
-function scheduleAnswers(source: AnswerSource): EndpointAnswers<'schedule' | 'scheduleCalendar'> {
+/** The calendar feed of the schedule. */
+function calendarAnswer(source: AnswerSource): EndpointAnswer {
   const calendar = openScheduleCalendar(source.reader.identity.origin)
-  const formatCalendar = (text: string, _: RouteRequest, { head }: Snapshot) => ({
-    body: Buffer.from(text),
+  const formatCalendar = (body: string, _: RouteRequest, { head }: Snapshot) => ({
+    body,
     type: CALENDAR_TYPE,
     seq: head.seq,
   })
-  return {
-    schedule: endpointAnswer(source, formatJson, (_, snapshot) => {
-      const compute = () => parsed(schedule(snapshot.books))
-      return parsed({ freshness: 'log', changedBy: newestOfSchedule(snapshot), compute })
-    }),
-    scheduleCalendar: endpointAnswer(source, formatCalendar, (_, snapshot) => {
-      const compute = () => parsed(calendar(snapshot))
-      return parsed({ freshness: 'log', changedBy: newestOfSchedule(snapshot), compute })
-    }),
-  }
+  return endpointAnswer(source, formatCalendar, (_, snapshot) => {
+    const compute = () => parsed(calendar(snapshot))
+    return parsed({ freshness: 'log', changedBy: newestChange(snapshot, 'schedule'), compute })
+  })
 }
 
-/** One event: its line and details, which never change, and its corrections. */
-function eventAnswers(source: AnswerSource): EndpointAnswers<'event' | 'eventDetails' | 'eventCorrections'> {
-  return {
-    event: (ask) => lineReply(source, ask, (snapshot, seq) => snapshot.line(seq)),
-    eventDetails: (ask) => lineReply(source, ask, (snapshot, seq) => snapshot.detailsLine(seq)),
-    eventCorrections: endpointAnswer(source, formatJson, ({ segments }, { head, books }) => {
-      const seq = parseSeq(segments['seq'] ?? '')
-      if (seq === undefined || seq < 1 || seq > head.seq) return refused(noEvent(head.seq, segments['seq']))
-      const correction = books.correction(seq)
-      // The event, its correction and its restatement follow each other.
-      const changedBy = correction?.restatement ?? correction?.by ?? seq
-      return parsed({ freshness: 'log', changedBy, compute: () => parsed(eventCorrections(books, seq)) })
-    }),
-  }
-}
-
+/** A line of one event, which never changes. */
 function lineReply(
   { reader }: AnswerSource,
   { segments }: RouteRequest,
@@ -255,7 +111,7 @@ function eventTypeAnswers(source: AnswerSource): EndpointAnswers<'eventTypes' | 
     Object.entries(eventSchemas(chain)).map(([type, one]) => [type, JSON.stringify(one)]),
   )
   return {
-    eventTypes: endpointAnswer(source, formatJson, (_, { head, kinds }) => {
+    eventTypes: endpointAnswer(source, formatAnswer('eventTypes'), (_, { head, kinds }) => {
       const seen = kinds()
       // `kinds` is in the order of first appearance.
       const changedBy = seen.at(-1)?.firstSeq ?? BEFORE_FIRST
@@ -291,9 +147,9 @@ function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTy
 }
 
 /** `/status`: the head and its age as of the present minute. */
-function statusAnswer(source: AnswerSource, node: NodeReport): EndpointAnswers<'status'>['status'] {
+function statusAnswer(source: AnswerSource, node: NodeReport): EndpointAnswer {
   const { id, origin, chain, simulated } = source.reader.identity
-  return endpointAnswer(source, formatJson, (_, { head, held }, present) => {
+  return endpointAnswer(source, formatAnswer('status'), (_, { head, held }, present) => {
     const counts = held()
     const mirror = node.mirror?.() ?? null
     const following = node.following()

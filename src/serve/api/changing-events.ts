@@ -3,8 +3,8 @@ import type { Books } from '../../project/fold/books.ts'
 import { causeType, type ChangedList, type RuleKind, ruleKind, TYPE_TERMS } from '../../protocol/rules.ts'
 import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 
-// Predicates of the events that can change an answer. The answer's ETag names the newest of them, so other events keep
-// the ETag. The kind of a correction is the type of the corrected event; a corrected payout may be of any kind.
+// The events that can change an answer. The answer's ETag names the newest of them, so other events keep the ETag. The kind
+// of a correction is the type of the corrected event; a corrected payout may be of any kind.
 
 type Kind = Pick<KindSeen, 'type' | 'kind'>
 
@@ -22,12 +22,22 @@ export function newestOf(kinds: readonly KindSeen[], isMeant: (kind: Kind) => bo
 }
 
 /**
- * Seq of the newest event that can change the schedule. The first event of a contest that was never scheduled counts, of
- * whatever type it is: it creates the contest.
+ * Seq of the newest event that can change a list. The first event of a contest that was never scheduled changes the
+ * schedule, of whatever type it is: it creates the contest.
  */
-export function newestOfSchedule({ kinds, newestMove }: Pick<Snapshot, 'kinds' | 'newestMove'>): Seq {
-  const [ofKinds, move] = [newestOf(kinds(), changesSchedule), newestMove()]
-  return ofKinds > move ? ofKinds : move
+export function newestChange(
+  { kinds, newestMove }: Pick<Snapshot, 'kinds' | 'newestMove'>,
+  list: ChangedList,
+): Seq {
+  const newest = newestOf(kinds(), ({ type, kind }) => {
+    const changes =
+      type === 'payout'
+        ? CHANGED_BY_PAYOUT[ruleKind(type, kind)]
+        : TYPE_TERMS[causeType({ type, kind })].changes
+    return changes.includes(list)
+  })
+  const move = list === 'schedule' ? newestMove() : BEFORE_FIRST
+  return newest > move ? newest : move
 }
 
 /** Seq of a contest's newest event; 0 when there is no such contest. */
@@ -41,27 +51,4 @@ export function newestOfContest(books: Books, contestId: number): Seq {
  */
 export function earlier(a: Seq, b: Seq): Seq {
   return a < b ? a : b
-}
-
-export function changesContests(kind: Kind): boolean {
-  return changedBy(kind).includes('contests')
-}
-
-export function changesPrizes(kind: Kind): boolean {
-  return changedBy(kind).includes('prizes')
-}
-
-export function changesLoyalty(kind: Kind): boolean {
-  return changedBy(kind).includes('loyalty')
-}
-
-/** Planned times, states, and the loyalty payments to come. */
-function changesSchedule(kind: Kind): boolean {
-  return changedBy(kind).includes('schedule')
-}
-
-function changedBy({ type, kind }: Kind): readonly ChangedList[] {
-  return type === 'payout'
-    ? CHANGED_BY_PAYOUT[ruleKind(type, kind)]
-    : TYPE_TERMS[causeType({ type, kind })].changes
 }

@@ -1,20 +1,20 @@
 import type { LogReader, Snapshot } from '../../log/store/reader.ts'
-import type { Answers, TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import { ANSWERS, type Freshness } from '../../project/answers/answers.ts'
+import { isTableEndpoint, type RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
+import type { EndpointId } from '../../protocol/paths.ts'
 import { type Parsed, parsed } from '../../protocol/problem.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { CSV_TYPE, exportName, formatCsv } from '../http/csv.ts'
 import { etagOfForm, type PresentEtag } from '../http/etag.ts'
 import { JSON_TYPE } from '../http/headers.ts'
-import { type EndpointAnswer, type Keep, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
-import { ANSWER_TABLES } from './answer-tables.ts'
+import { type EndpointAnswer, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
+import { answerTable } from './answer-tables.ts'
+import { earlier, newestChange } from './changing-events.ts'
 
 /** The log that answers are computed from, and the form of their ETags. */
 export type AnswerSource = Readonly<{ reader: LogReader; etag: PresentEtag }>
-
-/** Cause that may change an answer: none (`settled`), an event of the log, or the clock too. */
-export type Freshness = 'settled' | 'log' | 'minute'
 
 /**
  * An answer that is ready to be computed. Requests without an answer are refused before this, so a caller that names the
@@ -24,7 +24,7 @@ type Projection<Value> = Readonly<{
   freshness: Freshness
   /** Seq of the last event that could change the answer, apart from `asOf`; the head if absent. */
   changedBy?: Seq
-  /** Version of what the answer shows beside the log. */
+  /** Version of what the answer shows beside the log and the clock. */
   beside?: string
   /** Computes the answer, or a problem if the request has none. */
   compute(): Parsed<Value>
@@ -32,14 +32,25 @@ type Projection<Value> = Readonly<{
 
 /** An answer in the format of a request, and the seq of the last event that it counts. */
 type Formatted = Readonly<{
-  body: Uint8Array
+  body: string
   type: string
   seq: number
   headers?: Readonly<Record<string, string>>
 }>
 
-type Prepare<Value> = (ask: RouteRequest, snapshot: Snapshot, present: Ms) => Parsed<Projection<Value>>
-type Format<Value> = (value: Value, ask: RouteRequest, snapshot: Snapshot) => Formatted
+type Prepare<Value> = (request: RouteRequest, snapshot: Snapshot, present: Ms) => Parsed<Projection<Value>>
+type Format<Value> = (value: Value, request: RouteRequest, snapshot: Snapshot) => Formatted
+
+/** Answer of an endpoint that the table of computed answers has. */
+export function computedAnswer(source: AnswerSource, id: RecomputedEndpoint): EndpointAnswer {
+  return endpointAnswer(source, formatAnswer(id), (request, snapshot) => {
+    const prepared = ANSWERS[id](snapshot.books, request)
+    if (!prepared.ok) return prepared
+    const { freshness, list, lastSeq = snapshot.head.seq, compute } = prepared.value
+    const changedBy = list === undefined ? lastSeq : earlier(lastSeq, newestChange(snapshot, list))
+    return parsed({ freshness, changedBy, compute: () => compute(snapshot.books) })
+  })
+}
 
 /**
  * Answer of an endpoint, made in one snapshot of the log. Nothing is computed if the caller has the answer already. A page
@@ -51,91 +62,64 @@ export function endpointAnswer<Value>(
   prepare: Prepare<Value>,
 ): EndpointAnswer {
   return {
-    handle: (ask) =>
+    handle: (request) =>
       reader.snapshot((snapshot): Reply => {
-        const present = floorTo(ask.now, MINUTE_MS)
-        const prepared = prepare(ask, snapshot, present)
+        const present = floorTo(request.now, MINUTE_MS)
+        const prepared = prepare(request, snapshot, present)
         if (!prepared.ok) return problemReply(prepared.problem)
-        const projection = prepared.value
-        const keep = keepOf(projection)
-        const named = etagOf(projection, snapshot.head.seq, present, presentEtag)
-        const form = ask.query.word('format') ?? 'json'
-        const etag = named === null || form === 'json' ? named : etagOfForm(named, form)
-        if (etag !== null && holdsByName(ask, etag)) {
+        const { freshness, changedBy = snapshot.head.seq, beside, compute } = prepared.value
+        const keep = freshness === 'settled' ? 'immutable' : 'revalidate'
+        let etag = 'of-content'
+        if (freshness !== 'settled') {
+          const named = presentEtag(changedBy, freshness === 'minute' ? present : undefined, beside)
+          const form = request.query.word('format') ?? 'json'
+          etag = form === 'json' ? named : etagOfForm(named, form)
           // The answer counts every event up to the head.
-          return { is: 'unchanged', keep, etag, headers: { 'Daybook-Seq': String(snapshot.head.seq) } }
+          const headers = { 'Daybook-Seq': String(snapshot.head.seq) }
+          if (holdsByName(request, etag)) return { is: 'unchanged', keep, etag, headers }
         }
-        const computed = projection.compute()
+        const computed = compute()
         if (!computed.ok) return problemReply(computed.problem)
-        const { body, type, seq, headers } = format(computed.value, ask, snapshot)
-        const all = { ...headers, 'Daybook-Seq': String(seq) }
-        return { is: 'body', keep, etag: etag ?? 'of-content', type, body, headers: all }
+        const { body, type, seq, headers } = format(computed.value, request, snapshot)
+        return { is: 'body', keep, etag, type, body, headers: { ...headers, 'Daybook-Seq': String(seq) } }
       }),
-    value: (ask) =>
+    value: (request) =>
       reader.snapshot((snapshot) => {
-        const prepared = prepare(ask, snapshot, floorTo(ask.now, MINUTE_MS))
+        const prepared = prepare(request, snapshot, floorTo(request.now, MINUTE_MS))
         if (!prepared.ok) return prepared
         const computed = prepared.value.compute()
-        return computed.ok ? parsed({ value: computed.value, keep: keepOf(prepared.value) }) : computed
+        if (!computed.ok) return computed
+        const keep = prepared.value.freshness === 'settled' ? 'immutable' : 'revalidate'
+        return parsed({ value: computed.value, keep })
       }),
-  }
-}
-
-function keepOf({ freshness }: Projection<unknown>): Keep {
-  return freshness === 'settled' ? 'immutable' : 'revalidate'
-}
-
-/** ETag that is known before the answer; null for settled answers, whose ETag is a digest of their content. */
-function etagOf(
-  { freshness, changedBy, beside }: Projection<unknown>,
-  head: Seq,
-  present: Ms,
-  presentEtag: PresentEtag,
-): string | null {
-  switch (freshness) {
-    case 'settled':
-      return null
-    case 'log':
-      return presentEtag(changedBy ?? head)
-    case 'minute':
-      return presentEtag(changedBy ?? head, present, beside)
   }
 }
 
 /** Whether the caller names this ETag. `*` names any existing answer, which is known only after computing it. */
-export function holdsByName(ask: RouteRequest, etag: string): boolean {
-  return ask.header('if-none-match')?.trim() !== '*' && ask.holds(etag)
+export function holdsByName(request: RouteRequest, etag: string): boolean {
+  return request.header('if-none-match')?.trim() !== '*' && request.holds(etag)
 }
-
-/** An answer as JSON; its seq is that of `asOf`. */
-export function formatJson(value: Readonly<{ asOf: Readonly<{ seq: number }> }>): Formatted {
-  return { body: Buffer.from(JSON.stringify(value)), type: JSON_TYPE, seq: value.asOf.seq }
-}
-
-type ListAnswer = Readonly<{ asOf: AsOf; next?: string | null }>
 
 /**
- * A list in the format of the request: JSON, or with `format=csv` its table as CSV. `Link` names the next page, in the same
- * format.
+ * Formats an answer as JSON, or with `format=csv` its list as a table. Its seq is that of `asOf`. `Link` names the next page,
+ * in the same format.
  */
-export function formatList<Id extends TableEndpoint>(id: Id): Format<Answers[Id] & ListAnswer> {
-  return (answer, ask) => {
-    if (ask.query.word('format') !== 'csv')
-      return { ...formatJson(answer), headers: linkTo(answer.next ?? null) }
-    const table = ANSWER_TABLES[id](answer)
-    return {
-      body: Buffer.from(formatCsv(table)),
-      type: CSV_TYPE,
-      seq: answer.asOf.seq,
-      headers: {
-        'Content-Disposition': `attachment; filename="${exportName(ask, table, answer.asOf)}"`,
-        ...linkTo(table.next === null ? null : `${table.next}&format=csv`),
-      },
+export function formatAnswer(id: EndpointId): Format<Readonly<{ asOf: AsOf; next?: string | null }>> {
+  const tableId = isTableEndpoint(id) ? id : null
+  return (answer, request) => {
+    const { seq } = answer.asOf
+    const next = answer.next ?? null
+    if (tableId === null || request.query.word('format') !== 'csv') {
+      const headers = next === null ? {} : { Link: `<${next}>; rel="next"` }
+      return { body: JSON.stringify(answer), type: JSON_TYPE, seq, headers }
     }
+    const table = answerTable(tableId, answer)
+    const name = exportName(request, table, answer.asOf)
+    const headers = {
+      'Content-Disposition': `attachment; filename="${name}"`,
+      // The path of a next page always has a query.
+      ...(next === null ? {} : { Link: `<${next}&format=csv>; rel="next"` }),
+    }
+    return { body: formatCsv(table), type: CSV_TYPE, seq, headers }
   }
-}
-
-/** The path of a next page always has a query. */
-function linkTo(next: string | null): Readonly<Record<string, string>> {
-  return next === null ? {} : { Link: `<${next}>; rel="next"` }
 }

@@ -1,5 +1,4 @@
 import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
-import type { Seq } from '../../protocol/seq.ts'
 
 /** Path below which problems are explained. `type` of a problem is this path, `/` and the code. */
 export const PROBLEM_BASE = '/api/problems'
@@ -24,16 +23,6 @@ export function formatProblem(problem: Problem, base: string): string {
 /** HTTP status of a problem. */
 export function httpStatusOf(problem: Problem): number {
   return PROBLEMS[problem.code].status
-}
-
-/** Whole number from 1, also one beyond every seq. */
-const FROM_ONE = /^[1-9]\d*$/
-
-/** Problem of a path's seq that no event has. The head shows whether the event is still to come. */
-export function noEvent(head: Seq, text: string | undefined): Problem {
-  const newest = head === 0 ? 'The log has no event yet.' : `The newest event is ${head}.`
-  const detail = FROM_ONE.test(text ?? '') ? newest : '`seq` must be a whole number from 1.'
-  return { code: 'event-not-found', detail, members: { head } }
 }
 
 /** Ids of a thread's requests. A request has a number; its id is formatted only for a problem or a log line. */

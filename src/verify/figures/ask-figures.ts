@@ -1,20 +1,16 @@
+import { ANSWERS } from '../../project/answers/answers.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
 import { jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
 import type { Source } from '../reading/source.ts'
-import {
-  CONTEST_PAGES,
-  FIGURE_QUERIES,
-  type LogExtent,
-  type FigureQueryPages,
-  SUMMARY_QUERY,
-  type FigureQuery,
-} from './figure-queries.ts'
+import { figureQuery, type FigureQueryPages, type LogExtent, pagesOf, queriesTo } from './figure-queries.ts'
 import {
   asOfSeq,
-  CHECK_OF,
+  checkOf,
   type FigureCheck,
+  type FigureQuery,
+  momentsOf,
   type PublishedAnswer,
   publishedIn,
   wholeIn,
@@ -49,18 +45,18 @@ export type AskFiguresSettings = Readonly<{
 export async function askFigures(settings: AskFiguresSettings): Promise<CollectedFigures> {
   const { source, chance } = settings
   const collector = openFigureCollector(settings)
-  const now = await collector.ask(SUMMARY_QUERY, 1)
+  const now = await collector.ask(figureQuery('summary'), 1)
   const extent =
     source.is === 'folder' || now === null
       ? null
       : await collector.trying('summary', () => extentOf(source, publishedIn(now)))
-  const pages = await collector.askPages(CONTEST_PAGES, 1)
+  const pages = await collector.askPages(pagesOf('contests'), 1)
   const contests = collector.contestsIn(pages)
   const picked = contests[Math.floor(chance() * contests.length)]
   const pickedTitle = picked === undefined ? undefined : titleIn(pages, picked)
   const known = { source, chance, extent, contests, picked, pickedTitle }
-  for (const endpoint of keysOf(FIGURE_QUERIES)) {
-    const made = await collector.trying(CHECK_OF[endpoint], async () => FIGURE_QUERIES[endpoint](known))
+  for (const endpoint of keysOf(ANSWERS)) {
+    const made = await collector.trying(checkOf(endpoint), () => queriesTo(endpoint, known))
     const queries = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
     for (const [index, one] of queries.entries()) {
       const left = queries.length - index
@@ -103,7 +99,8 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
   }
 
   function ask(query: FigureQuery, left: number): Promise<PublishedAnswer | null> {
-    const { check, path } = query
+    const { path } = query
+    const check = checkOf(query.endpoint)
     return trying(check, async () => {
       const least = query.seq ?? (isMissing ? 0 : covers)
       const body = await askedAgain(
@@ -119,8 +116,10 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
         absent.push({ check, path })
         return null
       }
-      const answer = publishedAnswerOf(query, body)
-      if (source.is === 'service' && check === 'unpaid prizes') checkPresent(answer, now())
+      const published = publishedIn({ path, body })
+      const seq = query.seq ?? asOfSeq(path, published)
+      const answer = { ...query, body, seq, statesEarlier: false, moments: momentsOf(query, published) }
+      if (source.is === 'service' && query.endpoint === 'payouts') checkPresent(answer, now())
       answers.push(...(query.seq === null ? timesOf(answer, covers) : [answer]))
       return answer
     })
@@ -142,8 +141,8 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
       after = Number(next.exec(typeof address === 'string' ? address : '')?.[1])
       if (Number.isNaN(after) || cursors.has(after)) break
     }
-    const { check, path } = page(null)
-    wrong.push({ check, finding: { place: path, what: 'its pages never end' } })
+    const { endpoint, path } = page(null)
+    wrong.push({ check: checkOf(endpoint), finding: { place: path, what: 'its pages never end' } })
     return pages
   }
 
@@ -163,22 +162,6 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
 /** An answer about the present, as of its own seq, and also as of `covers` when that is later. */
 function timesOf(answer: PublishedAnswer, covers: number): readonly PublishedAnswer[] {
   return answer.seq < covers ? [answer, { ...answer, seq: covers, statesEarlier: true }] : [answer]
-}
-
-function publishedAnswerOf(
-  { check, path, seq, moments, recompute }: FigureQuery,
-  body: Uint8Array,
-): PublishedAnswer {
-  const published = publishedIn({ path, body })
-  return {
-    check,
-    path,
-    body,
-    seq: seq ?? asOfSeq(path, published),
-    statesEarlier: false,
-    moments: moments(path, published),
-    recompute,
-  }
 }
 
 /** Most milliseconds between the clocks of the service and of this machine. Payable prizes depend on the present. */

@@ -1,28 +1,14 @@
 import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
-import { boundOf, DAY_MS, floorTo, HOUR_MS, MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
+import { boundOf, DAY_MS, floorTo, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
-import { mapped, parsed, type Parsed, refused } from '../../protocol/problem.ts'
-import { BEFORE_FIRST, contestIdOf, seqOf } from '../../protocol/seq.ts'
-import { contestLedger } from '../../project/answers/contest-ledger.ts'
-import { contest, contests } from '../../project/answers/contests.ts'
-import { loyaltyRuns } from '../../project/answers/loyalty-runs.ts'
-import { payouts } from '../../project/answers/payouts.ts'
-import { schedule } from '../../project/answers/schedule.ts'
 import { wordsOf } from '../../project/answers/contest-words.ts'
 import { BUCKETS_MAX, SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
 import { type Bucket, BUCKETS, CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { Source } from '../reading/source.ts'
-import { CHECK_OF, type PublishedAnswer, wholeIn } from './published-answer.ts'
-import { eventCorrections } from '../../project/answers/event-corrections.ts'
+import type { FigureQuery } from './published-answer.ts'
 import { WrongError } from '../reading/finding.ts'
-import { isJsonObject, jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
-import type { Books } from '../../project/fold/books.ts'
-import { flows } from '../../project/answers/flows.ts'
-import { funds } from '../../project/answers/funds.ts'
-import { patterns } from '../../project/answers/patterns.ts'
+import { isJsonObject, jsonInteger, objectsOf, readObject } from '../reading/json-values.ts'
 import { GRIDS } from '../../project/answers/bucket-grid.ts'
-import { boundsOf, type LogEnds, resolvePatternRange, resolveRange } from '../../project/answers/range.ts'
-import { summary } from '../../project/answers/summary.ts'
 
 /** Facts from the summary and the list of contests, which are fetched first. */
 type Known = Readonly<{
@@ -43,95 +29,65 @@ export type FigureQueryPages = Readonly<{ page(after: number | null): FigureQuer
 type Queries = readonly (FigureQuery | FigureQueryPages)[]
 
 /**
- * Queries to each endpoint whose answers are computed from the log, in the order in which they are asked. The present
- * summary and the list of contests are asked before them.
+ * Queries to the endpoints with parameters. Any other endpoint is asked once. The present summary and the list of contests
+ * are asked before them.
  */
-export const FIGURE_QUERIES: Readonly<
-  Record<RecomputedEndpoint, (known: Known) => Queries | Promise<Queries>>
-> = {
+const QUERIES: Readonly<Partial<Record<RecomputedEndpoint, (known: Known) => Queries | Promise<Queries>>>> = {
   summary: ({ extent, chance }) => pastSummaryQueries(extent, chance),
   flows: ({ extent }) => rangeQueries('flows', extent),
   funds: ({ extent }) => rangeQueries('funds', extent),
   patterns: ({ extent }) => patternQueries(extent),
-  loyaltyRuns: () => [figureQuery('loyaltyRuns', {}, (books) => parsed(loyaltyRuns(books)))],
-  schedule: () => [figureQuery('schedule', {}, (books) => parsed(schedule(books)))],
   contests: (known) => contestQueries(known),
-  contest: ({ picked: id }) =>
-    id === undefined
-      ? []
-      : [figureQuery('contest', { place: id }, (books) => contest(books, contestIdOf(id)))],
-  contestLedger: ({ contests: ids }) => ids.map(ledgerPages),
-  payouts: ({ picked: contestId }) => [
-    PAYOUT_PAGES,
-    ...(contestId === undefined ? [] : [payoutQuery(`?contestId=${contestId}`, { contestId })]),
+  contest: ({ picked }) => (picked === undefined ? [] : [figureQuery('contest', '', picked)]),
+  contestLedger: ({ contests }) => contests.map((id) => pagesOf('contestLedger', id)),
+  payouts: ({ picked }) => [
+    pagesOf('payouts'),
+    ...(picked === undefined ? [] : [figureQuery('payouts', `?contestId=${picked}`)]),
   ],
   eventCorrections: ({ source, chance, extent }) =>
     extent === null ? [] : correctionQueries({ source, chance }, extent.seq),
 }
 
-/** Queries for contests of a status, in each order, and by a word of a title. */
-function contestQueries({ contests: ids, pickedTitle = '' }: Known): Queries {
-  const ask = (asked: Parameters<typeof contests>[1]): FigureQuery => {
-    const pairs = Object.entries(asked).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
-    return figureQuery('contests', { query: `?${pairs.join('&')}` }, (books) => contests(books, asked))
-  }
-  const [word] = wordsOf(pickedTitle)
-  // A search of more contests may end short, but never before its first match.
-  const limited = ids.length > SEARCH_EXAMINED_MAX ? { limit: 1 } : {}
-  return [
-    ask({ status: ['closed'] }),
-    ...CONTEST_SORTS.filter((sort) => sort !== 'newest').map((sort) => ask({ sort, limit: 100 })),
-    ...(word === undefined ? [] : [ask({ q: word, ...limited })]),
-  ]
+/** Queries to an endpoint whose answers are computed from the log. */
+export async function queriesTo(endpoint: RecomputedEndpoint, known: Known): Promise<Queries> {
+  return (await QUERIES[endpoint]?.(known)) ?? [figureQuery(endpoint)]
 }
 
-export const CONTEST_PAGES: FigureQueryPages = pagesOf(pathOf('contests'), (query, asked) =>
-  figureQuery('contests', { query }, (books) => contests(books, asked)),
-)
-
-const PAYOUT_PAGES: FigureQueryPages = pagesOf(pathOf('payouts'), payoutQuery)
-
-function ledgerPages(id: number): FigureQueryPages {
-  return pagesOf(pathOf('contestLedger', id), (query, asked) =>
-    figureQuery('contestLedger', { place: id, query }, (books) =>
-      contestLedger(books, contestIdOf(id), asked),
-    ),
-  )
-}
-
-/** Query for unpaid prizes. They depend on the present, which the answer states as a whole minute. */
-function payoutQuery(query: string, asked: Parameters<typeof payouts>[1]): FigureQuery {
-  return figureQuery('payouts', { query }, (books, published) => {
-    const now = boundOf(wholeIn(`${pathOf('payouts')}${query}`, published, 'now', 'atMs'))
-    return now % MINUTE_MS === 0 && now <= MS_MAX
-      ? parsed(payouts(books, asked, now))
-      : refused({ code: 'invalid-parameter', detail: 'now is not a whole minute' })
-  })
-}
-
-/** Query of an endpoint, with the number in its path and its parameters. */
-function figureQuery(
+/** Query of an endpoint, with its parameters and the number in its path. */
+export function figureQuery(
   endpoint: RecomputedEndpoint,
-  { place, query = '' }: Readonly<{ place?: number; query?: string }>,
-  recompute: PublishedAnswer['recompute'],
+  query = '',
+  place: number | null = null,
+  seq: number | null = null,
 ): FigureQuery {
-  const path = `${pathOf(endpoint, place)}${query}`
-  return { check: CHECK_OF[endpoint], path, seq: null, moments: () => [], recompute }
+  return { endpoint, path: `${pathOf(endpoint, place)}${query}`, place, query, seq }
 }
 
 /** Path of an endpoint below `/api/v1/`. */
-function pathOf(endpoint: RecomputedEndpoint, place: number | '' = ''): string {
+function pathOf(endpoint: RecomputedEndpoint, place: number | null): string {
   return ENDPOINT_PATHS[endpoint].slice('/api/v1/'.length).replace(/\{\w+\}/, String(place))
 }
 
-function pagesOf(
-  path: string,
-  page: (query: string, asked: Readonly<{ after?: number }>) => FigureQuery,
-): FigureQueryPages {
+/** The pages of an endpoint's list. */
+export function pagesOf(endpoint: RecomputedEndpoint, place: number | null = null): FigureQueryPages {
   return {
-    next: new RegExp(`^/api/v1/${path}\\?after=([1-9]\\d{0,15})$`),
-    page: (after) => (after === null ? page('', {}) : page(`?after=${after}`, { after })),
+    next: new RegExp(`^/api/v1/${pathOf(endpoint, place)}\\?after=([1-9]\\d{0,15})$`),
+    page: (after) => figureQuery(endpoint, after === null ? '' : `?after=${after}`, place),
   }
+}
+
+/** Queries for contests of a status, in each order, and by a word of a title. */
+function contestQueries({ contests, pickedTitle = '' }: Known): Queries {
+  const [word] = wordsOf(pickedTitle)
+  // A search of more contests may end short, but never before its first match.
+  const limit = contests.length > SEARCH_EXAMINED_MAX ? '&limit=1' : ''
+  return [
+    figureQuery('contests', '?status=closed'),
+    ...CONTEST_SORTS.filter((sort) => sort !== 'newest').map((sort) =>
+      figureQuery('contests', `?sort=${sort}&limit=100`),
+    ),
+    ...(word === undefined ? [] : [figureQuery('contests', `?q=${encodeURIComponent(word)}${limit}`)]),
+  ]
 }
 
 /** Number of corrections that are checked. */
@@ -147,7 +103,7 @@ export async function correctionQueries(
   const picked = found.length > 0 ? found : await correctionsBefore(source, size + 1)
   const corrected = await Promise.all(picked.map((seq) => correctedBy(source, seq)))
   const any = 1 + Math.floor(chance() * size)
-  return [...new Set([...corrected, any])].map(correctionQuery)
+  return [...new Set([...corrected, any])].map((seq) => figureQuery('eventCorrections', '', seq))
 }
 
 /** Seqs of the newest corrections before a seq. The list is not trusted: it only selects the queries. */
@@ -171,16 +127,6 @@ function seqIn(path: string, value: unknown): number {
   return seq
 }
 
-function correctionQuery(seq: number): FigureQuery {
-  return {
-    check: 'corrections',
-    path: `events/${seq}/corrections`,
-    seq: null,
-    moments: () => [],
-    recompute: (books) => parsed(eventCorrections(books, seqOf(seq))),
-  }
-}
-
 /** Number of past moments at which the summary is recomputed. */
 const PAST_MOMENTS = 10
 /** Most days of a range of patterns: every hour of it is kept in memory. */
@@ -191,151 +137,43 @@ const PATTERN_TZ = 330
 /** Extent of the log: the moments of its first and last event, and the seq of its head. */
 export type LogExtent = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
 
-/** Query with the recomputation of its answer. `seq` is null when the answer counts every event. */
-export type FigureQuery = Readonly<{
-  check: PublishedAnswer['check']
-  path: string
-  seq: number | null
-  moments(path: string, published: JsonObject): readonly Ms[]
-  recompute: PublishedAnswer['recompute']
-}>
-
-/** Query for the present summary. */
-export const SUMMARY_QUERY: FigureQuery = {
-  check: 'summary',
-  path: 'summary',
-  seq: null,
-  moments: () => [],
-  recompute: (books) => summary(books, null, MS_MAX),
-}
-
 /** Queries for the summary at ten random past moments, one in each tenth of the log. */
 export function pastSummaryQueries(extent: LogExtent | null, chance: () => number): readonly FigureQuery[] {
-  return pastMoments(extent, chance).map((at) => pastSummary(at, extent?.seq ?? 0))
-}
-
-function pastSummary(at: Ms, seq: number): FigureQuery {
-  return {
-    check: 'summary',
-    path: `summary?at=${at}`,
-    seq,
-    moments: () => [boundOf(at + 1)],
-    recompute: (books) => summary(books, at, MS_MAX),
-  }
-}
-
-/** Random moments before that of the head, so that new events change no answer. */
-function pastMoments(extent: LogExtent | null, chance: () => number): readonly Ms[] {
   if (extent === null) return []
-  const span = extent.lastMs - extent.firstMs
-  const part = span / PAST_MOMENTS
+  const { firstMs, lastMs, seq } = extent
+  const part = (lastMs - firstMs) / PAST_MOMENTS
   const moments = Array.from({ length: PAST_MOMENTS }, (_, index) =>
-    msOf(extent.firstMs + Math.floor((index + chance()) * part)),
+    msOf(firstMs + Math.floor((index + chance()) * part)),
   )
-  return moments.filter((at) => at < extent.lastMs)
+  // Before the moment of the head, so that new events change no answer.
+  return moments.filter((at) => at < lastMs).map((at) => figureQuery('summary', `?at=${at}`, null, seq))
 }
 
 /** Flows or funds: every bucket over its default range, and the longest range of the past by day and by month. */
 export function rangeQueries(check: 'flows' | 'funds', extent: LogExtent | null): readonly FigureQuery[] {
   const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
-  const past = extent === null ? [] : [pastQuery(extent, 'day'), pastQuery(extent, 'month')]
+  const past = extent === null ? [] : [...pastRange(extent, 'day'), ...pastRange(extent, 'month')]
+  const seq = check === 'flows' && extent !== null ? extent.seq : null
   return [
-    ...asked.map((query) => rangeQuery(check, query, null)),
-    ...past
-      .filter((query) => query !== null)
-      .map((query) => rangeQuery(check, query, check === 'flows' ? (extent?.seq ?? 0) : null)),
+    ...asked.map((query) => figureQuery(check, query)),
+    ...past.map((query) => figureQuery(check, query, null, seq)),
   ]
 }
 
-/** Query for the past in this bucket, up to the bucket of the head; null when the log is too young. */
-function pastQuery({ firstMs, lastMs }: LogExtent, bucket: Bucket): string | null {
+/** The past in this bucket, up to the bucket of the head; none when the log is too young. */
+function pastRange({ firstMs, lastMs }: LogExtent, bucket: Bucket): readonly string[] {
   const { floor, shift } = GRIDS[bucket]
   const to = floor(lastMs)
   const from = Math.max(0, floor(firstMs), shift(to, -BUCKETS_MAX))
-  return from < to ? `?from=${from}&to=${to}&bucket=${bucket}` : null
-}
-
-function rangeQuery(check: 'flows' | 'funds', query: string, seq: number | null): FigureQuery {
-  const path = `${check}${query}`
-  const given = new URLSearchParams(query)
-  const bucket = given.get('bucket') ?? 'day'
-  const answer = check === 'flows' ? flows : funds
-  const rangeIn = (published: JsonObject): ReturnType<typeof resolveRange> =>
-    resolveRange({ ...spanOf(given), bucket }, presentIn(path, published), launchIn(path, published))
-  return {
-    check,
-    path,
-    seq,
-    moments(_, published) {
-      const range = rangeIn(published)
-      if (!range.ok) throw new WrongError(path, 'its range is invalid')
-      return [range.value.fromMs, ...boundsOf(range.value).map(({ toMs }) => toMs)]
-    },
-    recompute: (books: Books, published: JsonObject): Parsed<unknown> =>
-      mapped(rangeIn(published), (range) => answer(books, range)),
-  }
+  return from < to ? [`?from=${from}&to=${to}&bucket=${bucket}`] : []
 }
 
 /** Queries for the default range of patterns, and for the last year in another time zone. */
 export function patternQueries(extent: LogExtent | null): readonly FigureQuery[] {
-  if (extent === null) return [patternQuery('', null)]
+  const present = figureQuery('patterns')
+  if (extent === null) return [present]
   const to = floorTo(extent.lastMs, MINUTE_MS)
   const from = boundOf(Math.max(floorTo(extent.firstMs, MINUTE_MS), to - PATTERN_DAYS * DAY_MS))
   const past = `?from=${from}&to=${to}&tz=${PATTERN_TZ}`
-  return [patternQuery('', null), ...(from < to ? [patternQuery(past, extent.seq)] : [])]
-}
-
-function patternQuery(query: string, seq: number | null): FigureQuery {
-  const path = `patterns${query}`
-  const given = new URLSearchParams(query)
-  const tz = Number(given.get('tz') ?? 0)
-  const spanIn = (published: JsonObject): ReturnType<typeof resolvePatternRange> =>
-    resolvePatternRange(spanOf(given), presentIn(path, published), launchIn(path, published))
-  return {
-    check: 'patterns',
-    path,
-    seq,
-    moments(_, published) {
-      const span = spanIn(published)
-      if (!span.ok) throw new WrongError(path, 'its range is invalid')
-      const { fromMs, toMs } = span.value
-      const moments: Ms[] = [fromMs, toMs]
-      for (let at = floorTo(fromMs, HOUR_MS, -tz * MINUTE_MS); at < toMs; at = boundOf(at + HOUR_MS))
-        moments.push(at)
-      return moments
-    },
-    recompute: (books: Books, published: JsonObject): Parsed<unknown> => {
-      const span = spanIn(published)
-      return span.ok ? parsed(patterns(books, span.value, tz)) : span
-    },
-  }
-}
-
-/**
- * Present of an answer as it states it: a whole minute. Any present will do for a range that the request gives whole,
- * so it is the latest one.
- */
-function presentIn(path: string, published: JsonObject): Ms {
-  const now = published['now']
-  if (!isJsonObject(now) || now['atMs'] === null) return MS_MAX
-  const ms = wholeIn(path, published, 'now', 'atMs')
-  if (ms > MS_MAX || ms % MINUTE_MS !== 0) throw new WrongError(path, 'now is not a whole minute')
-  return msOf(ms)
-}
-
-/** Launch of the log as an answer states it. A false one is found when the answer is recomputed. */
-function launchIn(path: string, published: JsonObject): LogEnds {
-  const head = { seq: BEFORE_FIRST, atMs: null }
-  if (published['launchedAtMs'] === null) return { head, firstAtMs: null }
-  const ms = wholeIn(path, published, 'launchedAtMs')
-  if (ms > MS_MAX) throw new WrongError(path, 'launchedAtMs is not a moment')
-  return { head, firstAtMs: msOf(ms) }
-}
-
-function spanOf(given: URLSearchParams): Readonly<{ from?: Ms; to?: Ms }> {
-  const [from, to] = [given.get('from'), given.get('to')]
-  return {
-    ...(from === null ? {} : { from: boundOf(Number(from)) }),
-    ...(to === null ? {} : { to: boundOf(Number(to)) }),
-  }
+  return from < to ? [present, figureQuery('patterns', past, null, extent.seq)] : [present]
 }

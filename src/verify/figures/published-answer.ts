@@ -1,44 +1,109 @@
 import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
-import type { Ms } from '../../protocol/moment.ts'
+import { keysOf } from '../../protocol/brand.ts'
+import { boundOf, MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
+import { ANSWERS, type AnswerRequest } from '../../project/answers/answers.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { WrongError } from '../reading/finding.ts'
 import { isJsonObject, jsonInteger, type JsonObject, readObject } from '../reading/json-values.ts'
+import { openReplayBooks } from '../replay/replay-books.ts'
 
-/** Line of the report that counts each endpoint's answers, in the order of the report. */
-export const CHECK_OF = {
-  summary: 'summary',
-  flows: 'flows',
-  funds: 'funds',
-  patterns: 'patterns',
-  contests: 'contests',
+/** Line of the report that counts an endpoint's answers, where it is not the endpoint's id. */
+const LINES = {
   contest: 'contests',
   contestLedger: 'ledgers',
   payouts: 'unpaid prizes',
   loyaltyRuns: 'loyalty runs',
-  schedule: 'schedule',
   eventCorrections: 'corrections',
 } as const
 
-export type FigureCheck = (typeof CHECK_OF)[RecomputedEndpoint]
+export type FigureCheck = Exclude<RecomputedEndpoint, keyof typeof LINES> | (typeof LINES)[keyof typeof LINES]
 
-export const FIGURE_CHECKS: readonly FigureCheck[] = [...new Set(Object.values(CHECK_OF))]
+/** Line of the report that counts the answers of an endpoint. */
+export function checkOf(endpoint: RecomputedEndpoint): FigureCheck {
+  return hasLine(endpoint) ? LINES[endpoint] : endpoint
+}
 
-/**
- * Published answer to recompute as of `seq`. `moments` are those before which totals are needed. `recompute` gets the
- * books as of that seq, and the published answer.
- */
-export type PublishedAnswer = Readonly<{
-  check: FigureCheck
+function hasLine(endpoint: RecomputedEndpoint): endpoint is keyof typeof LINES {
+  return Object.hasOwn(LINES, endpoint)
+}
+
+/** The lines of the report about figures, in its order. */
+export const FIGURE_CHECKS: readonly FigureCheck[] = [...new Set(keysOf(ANSWERS).map(checkOf))]
+
+/** Query for an answer that can be recomputed. */
+export type FigureQuery = Readonly<{
+  endpoint: RecomputedEndpoint
   /** Path below `/api/v1/`, with its query. */
   path: string
-  body: Uint8Array
-  seq: number
-  /** Whether it states an earlier `asOf` than `seq`. A cache may hold an answer that no event since then has changed. */
-  statesEarlier: boolean
-  moments: readonly Ms[]
-  recompute(books: Books, published: JsonObject): Parsed<unknown>
+  /** Number in the path; null when it has none. */
+  place: number | null
+  query: string
+  /** Seq as of which the answer must be right; null when the answer states it. */
+  seq: number | null
 }>
+
+/** Published answer to recompute as of `seq`. */
+export type PublishedAnswer = FigureQuery &
+  Readonly<{
+    body: Uint8Array
+    seq: number
+    /** Whether it states an earlier `asOf` than `seq`. A cache may hold an answer that no event since then has changed. */
+    statesEarlier: boolean
+    /** Moments before which totals are needed. */
+    moments: readonly Ms[]
+  }>
+
+/** Recomputes a published answer from the books as of its seq. */
+export function recompute(answer: PublishedAnswer, published: JsonObject, books: Books): Parsed<unknown> {
+  const prepared = ANSWERS[answer.endpoint](books, requestOf(answer, published))
+  return prepared.ok ? prepared.value.compute(books) : prepared
+}
+
+/**
+ * Moments before which the recomputation of an answer needs totals. They follow from the launch of the log and the present
+ * as the answer states them. A false one of these is found when the answer is recomputed.
+ */
+export function momentsOf(query: FigureQuery, published: JsonObject): readonly Ms[] {
+  const launch = published['launchedAtMs'] ?? null
+  const ms = launch === null ? null : wholeIn(query.path, published, 'launchedAtMs')
+  if (ms !== null && ms > MS_MAX) throw new WrongError(query.path, 'launchedAtMs is not a moment')
+  const empty = openReplayBooks([]).books()
+  const books = { ...empty, firstAtMs: ms === null ? null : msOf(ms) }
+  const prepared = ANSWERS[query.endpoint](books, requestOf(query, published))
+  return prepared.ok ? (prepared.value.moments?.() ?? []) : []
+}
+
+/** The request that a query sends, at the present that its answer states. */
+function requestOf({ path, place, query }: FigureQuery, published: JsonObject): AnswerRequest {
+  const given = new URLSearchParams(query)
+  const integer = (name: string): number | undefined =>
+    given.has(name) ? Number(given.get(name)) : undefined
+  const now = presentIn(path, published)
+  return {
+    segments: { id: String(place), seq: String(place) },
+    query: {
+      time: (name) => (given.has(name) ? boundOf(Number(given.get(name))) : undefined),
+      integer,
+      word: (name) => given.get(name) ?? undefined,
+      list: (name) => given.get(name)?.split(','),
+    },
+    now,
+    latest: now,
+  }
+}
+
+/**
+ * Present of an answer as it states it: a whole minute. Any present will do for a request that does not depend on it, so it
+ * is the latest one.
+ */
+function presentIn(path: string, published: JsonObject): Ms {
+  const now = published['now']
+  if (!isJsonObject(now) || now['atMs'] === null) return MS_MAX
+  const ms = wholeIn(path, published, 'now', 'atMs')
+  if (ms > MS_MAX || ms % MINUTE_MS !== 0) throw new WrongError(path, 'now is not a whole minute')
+  return msOf(ms)
+}
 
 /** Seq up to which an answer counts. */
 export function asOfSeq(path: string, published: JsonObject): number {

@@ -1,3 +1,4 @@
+import { WrongError } from '../reading/finding.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type Entry, formatEvent } from '../../protocol/event.ts'
 import { boundOf, type Month, type Ms } from '../../protocol/moment.ts'
@@ -67,7 +68,8 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
     if (firstAtMs === null || ms <= firstAtMs) return NONE
     if (head.atMs !== null && ms > head.atMs) return totalsNow()
     const found = passed.get(ms)
-    assert(found !== undefined, `the totals before ${ms} are kept`)
+    // The moments follow from what an answer states of the log.
+    if (found === undefined) throw new WrongError('now or launchedAtMs', 'is not that of the log')
     return found
   }
 

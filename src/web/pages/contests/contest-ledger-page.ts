@@ -1,4 +1,4 @@
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 import type {
   ContestLedger,
   ContestWire,
@@ -35,7 +35,7 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   rowsMax: PAGE_ROWS_MAX,
   asksMore: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
-  csv: ANSWER_TABLES.contestLedger,
+  csv: (answer) => answerTable('contestLedger', answer),
   svg: paidPicture,
   preview: contestPreview,
   previewRowsMax: 1,

@@ -1,4 +1,4 @@
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { SEARCH_CHARS_MAX, TOP_ROWS_MAX } from '../../../protocol/parameters.ts'
 import {
   CONTEST_SORTS,
@@ -39,7 +39,7 @@ export const contestsPage: EndpointPage<'contests'> = {
     first === undefined
       ? null
       : `${capitalized(SORT_WORDS[sortOf(view)])}: ${contestName(first.id, first.title)}, ${stateWords(contestState(first))}. Each contest with its pool, its entries and how much of its prizes is paid.`,
-  csv: ANSWER_TABLES.contests,
+  csv: (answer) => answerTable('contests', answer),
   async render(answer, view) {
     const summary = await askEndpoint(view, 'summary')
     const controls = contestsControls(summary, view)

@@ -12,7 +12,7 @@ import { type Html, html } from '../../markup/html.ts'
 import { clockMoment, momentOf, monthWords, untilMoment } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 import { derived, derivedSum, expressed, percentOf } from '../../markup/derived.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
@@ -25,7 +25,7 @@ export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
   endpoint: 'loyaltyRuns',
   title: () => 'Loyalty reward',
   description: (answer, view) => plainText(headlineOf(answer, view)),
-  csv: ANSWER_TABLES.loyaltyRuns,
+  csv: (answer) => answerTable('loyaltyRuns', answer),
   svg: rewardPicture,
   heading: (answer, view) => html`<h1>${headlineOf(answer, view)}</h1>`,
   render: (answer, view) =>

@@ -1,6 +1,6 @@
 import type { Contest, ContestLedger, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES, type UnpaidStatus } from '../../../protocol/enumerations.ts'
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
@@ -26,7 +26,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   asksMore: true,
   title: (_, view) => titleOf(view),
   description: describe,
-  csv: ANSWER_TABLES.payouts,
+  csv: (answer) => answerTable('payouts', answer),
   svg: (payouts, view) => daysPicture(payouts, titleOf(view), view),
   heading: payoutsHeading,
   async render(payouts, view) {

@@ -14,7 +14,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { rangeHtml, rangeName } from './range-words.ts'
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { percentOf } from '../../markup/derived.ts'
 
 /** `/flows`: amounts spent, paid and burned in each bucket. */
@@ -24,7 +24,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   permalink: (flows) => `/flows?${rangeQuery(flows)}`,
   title: ({ bucket }) => `Money by ${bucket}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
-  csv: ANSWER_TABLES.flows,
+  csv: (answer) => answerTable('flows', answer),
   svg: pictureOf,
   preview: previewOf,
   heading: (flows, view) => html`<h1>${sentenceOf(flows, view)}</h1>`,

@@ -14,7 +14,7 @@ import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
 import type { Site } from '../../markup/site.ts'
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 
 type Fund = Readonly<{ key: keyof FundFigures; name: string; explained: string; style: SeriesStyle }>
 
@@ -32,7 +32,7 @@ export const fundsPage: EndpointPage<'funds'> = {
   permalink: (funds) => `/funds?${rangeQuery(funds)}`,
   title: () => 'Funds',
   description: (funds, { site }) => plainText(coverageOf(funds, site)),
-  csv: ANSWER_TABLES.funds,
+  csv: (answer) => answerTable('funds', answer),
   svg: pictureOf,
   heading: (funds, { site }) => html`<h1>${coverageOf(funds, site)}</h1>`,
   render(funds, view) {

@@ -16,7 +16,7 @@ import { type Html, html } from '../../markup/html.ts'
 import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
-import { ANSWER_TABLES } from '../../../serve/api/answer-tables.ts'
+import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { expressed } from '../../markup/derived.ts'
 import { TZ_MINUTES_MAX } from '../../../protocol/parameters.ts'
 
@@ -38,7 +38,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,
   title: () => 'Hours of the week',
   description: (patterns, view) => plainText(headlineOf(heatsOf(patterns, view))),
-  csv: ANSWER_TABLES.patterns,
+  csv: (answer) => answerTable('patterns', answer),
   svg: pictureOf,
   heading: (patterns, view) => html`<h1>${headlineOf(heatsOf(patterns, view))}</h1>`,
   render(patterns, view) {
