@@ -12,7 +12,7 @@ import {
   type FigureCheck,
   type PublishedAnswer,
   publishedIn,
-  recompute,
+  recomputeAnswer,
 } from './figures/published-answer.ts'
 import { openReplayBooks } from './replay/replay-books.ts'
 
@@ -126,7 +126,7 @@ function findingIn(answer: PublishedAnswer, books: Books): Finding | null {
   const place = answer.path
   try {
     const published = publishedIn(answer)
-    const recomputed = recompute(answer, published, books)
+    const recomputed = recomputeAnswer(answer, published, books)
     if (!recomputed.ok) return { place, what: 'cannot be computed from the log' }
     const { value } = recomputed
     const isEarlier = answer.statesEarlier && isJsonObject(value)

@@ -14,7 +14,7 @@ import { funds } from '../../src/project/answers/funds.ts'
 import { openMemoryLog } from '../story/memory-log.ts'
 import { patterns } from '../../src/project/answers/patterns.ts'
 import { type ResolvedRange, resolvePatternRange, resolveRange } from '../../src/project/answers/range.ts'
-import { computeAnswer, prepareAnswer } from '../story/computed-answer.ts'
+import { computeAnswer, prepareAnswer } from './computed-answer.ts'
 import { summary } from '../../src/project/answers/summary.ts'
 import { randomLogs } from '../story/random-log.ts'
 

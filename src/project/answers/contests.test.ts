@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, month, time } from '../../../test/story/story.ts'
-import { computeAnswer } from '../../../test/story/computed-answer.ts'
+import { computeAnswer } from '../../../test/books/computed-answer.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../fold/books.ts'
 import type { ContestLedger, Contests } from '../../protocol/endpoints/contest-endpoints.ts'

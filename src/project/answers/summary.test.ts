@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { prepareAnswer } from '../../../test/story/computed-answer.ts'
+import { prepareAnswer } from '../../../test/books/computed-answer.ts'
 import { correcting, type EventSketch, logOf, priced, time } from '../../../test/story/story.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Summary } from '../../protocol/endpoints/figure-endpoints.ts'

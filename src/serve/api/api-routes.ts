@@ -1,5 +1,5 @@
 import type { FinalityCounts, KindSeen, Snapshot } from '../../log/store/reader.ts'
-import { ANSWERS } from '../../project/answers/answers.ts'
+import { ANSWERS } from '../../project/answers/computed-answers.ts'
 import { asOf } from '../../project/answers/as-of.ts'
 import type { Head } from '../../project/fold/books.ts'
 import type { FileEndpoint } from '../../protocol/endpoints/endpoints.ts'
@@ -27,7 +27,7 @@ import {
 } from '../http/route.ts'
 import { CALENDAR_TYPE, openScheduleCalendar } from './calendar.ts'
 import { newestChange } from './changing-events.ts'
-import { type AnswerSource, computedAnswer, endpointAnswer, formatAnswer } from './endpoint-answer.ts'
+import { type AnswerSource, computedAnswer, endpointAnswer, answerFormat } from './endpoint-answer.ts'
 import { eventsRoute } from './events-route.ts'
 
 /** Endpoints other than those of the stream and the archive. */
@@ -111,7 +111,7 @@ function eventTypeAnswers(source: AnswerSource): EndpointAnswers<'eventTypes' | 
     Object.entries(eventSchemas(chain)).map(([type, one]) => [type, JSON.stringify(one)]),
   )
   return {
-    eventTypes: endpointAnswer(source, formatAnswer('eventTypes'), (_, { head, kinds }) => {
+    eventTypes: endpointAnswer(source, answerFormat('eventTypes'), (_, { head, kinds }) => {
       const seen = kinds()
       // `kinds` is in the order of first appearance.
       const changedBy = seen.at(-1)?.firstSeq ?? BEFORE_FIRST
@@ -149,7 +149,7 @@ function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTy
 /** `/status`: the head and its age as of the present minute. */
 function statusAnswer(source: AnswerSource, node: NodeReport): EndpointAnswer {
   const { id, origin, chain, simulated } = source.reader.identity
-  return endpointAnswer(source, formatAnswer('status'), (_, { head, held }, present) => {
+  return endpointAnswer(source, answerFormat('status'), (_, { head, held }, present) => {
     const counts = held()
     const mirror = node.mirror?.() ?? null
     const following = node.following()

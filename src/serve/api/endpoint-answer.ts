@@ -1,5 +1,5 @@
 import type { LogReader, Snapshot } from '../../log/store/reader.ts'
-import { ANSWERS, type Freshness } from '../../project/answers/answers.ts'
+import { ANSWERS, type Freshness } from '../../project/answers/computed-answers.ts'
 import { isTableEndpoint, type RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
@@ -43,7 +43,7 @@ type Format<Value> = (value: Value, request: RouteRequest, snapshot: Snapshot) =
 
 /** Answer of an endpoint that the table of computed answers has. */
 export function computedAnswer(source: AnswerSource, id: RecomputedEndpoint): EndpointAnswer {
-  return endpointAnswer(source, formatAnswer(id), (request, snapshot) => {
+  return endpointAnswer(source, answerFormat(id), (request, snapshot) => {
     const prepared = ANSWERS[id](snapshot.books, request)
     if (!prepared.ok) return prepared
     const { freshness, list, lastSeq = snapshot.head.seq, compute } = prepared.value
@@ -104,7 +104,7 @@ export function holdsByName(request: RouteRequest, etag: string): boolean {
  * Formats an answer as JSON, or with `format=csv` its list as a table. Its seq is that of `asOf`. `Link` names the next page,
  * in the same format.
  */
-export function formatAnswer(id: EndpointId): Format<Readonly<{ asOf: AsOf; next?: string | null }>> {
+export function answerFormat(id: EndpointId): Format<Readonly<{ asOf: AsOf; next?: string | null }>> {
   const tableId = isTableEndpoint(id) ? id : null
   return (answer, request) => {
     const { seq } = answer.asOf

@@ -1,10 +1,16 @@
-import { ANSWERS } from '../../project/answers/answers.ts'
+import { ANSWERS } from '../../project/answers/computed-answers.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
 import { jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
 import type { Source } from '../reading/source.ts'
-import { figureQuery, type FigureQueryPages, type LogExtent, pagesOf, queriesTo } from './figure-queries.ts'
+import {
+  figureQuery,
+  type FigureQueryPages,
+  type LogExtent,
+  figurePages,
+  queriesTo,
+} from './figure-queries.ts'
 import {
   asOfSeq,
   checkOf,
@@ -50,7 +56,7 @@ export async function askFigures(settings: AskFiguresSettings): Promise<Collecte
     source.is === 'folder' || now === null
       ? null
       : await collector.trying('summary', () => extentOf(source, publishedIn(now)))
-  const pages = await collector.askPages(pagesOf('contests'), 1)
+  const pages = await collector.askPages(figurePages('contests'), 1)
   const contests = collector.contestsIn(pages)
   const picked = contests[Math.floor(chance() * contests.length)]
   const pickedTitle = picked === undefined ? undefined : titleIn(pages, picked)

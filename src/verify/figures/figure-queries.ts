@@ -39,9 +39,9 @@ const QUERIES: Readonly<Partial<Record<RecomputedEndpoint, (known: Known) => Que
   patterns: ({ extent }) => patternQueries(extent),
   contests: (known) => contestQueries(known),
   contest: ({ picked }) => (picked === undefined ? [] : [figureQuery('contest', '', picked)]),
-  contestLedger: ({ contests }) => contests.map((id) => pagesOf('contestLedger', id)),
+  contestLedger: ({ contests }) => contests.map((id) => figurePages('contestLedger', id)),
   payouts: ({ picked }) => [
-    pagesOf('payouts'),
+    figurePages('payouts'),
     ...(picked === undefined ? [] : [figureQuery('payouts', `?contestId=${picked}`)]),
   ],
   eventCorrections: ({ source, chance, extent }) =>
@@ -69,7 +69,7 @@ function pathOf(endpoint: RecomputedEndpoint, place: number | null): string {
 }
 
 /** The pages of an endpoint's list. */
-export function pagesOf(endpoint: RecomputedEndpoint, place: number | null = null): FigureQueryPages {
+export function figurePages(endpoint: RecomputedEndpoint, place: number | null = null): FigureQueryPages {
   return {
     next: new RegExp(`^/api/v1/${pathOf(endpoint, place)}\\?after=([1-9]\\d{0,15})$`),
     page: (after) => figureQuery(endpoint, after === null ? '' : `?after=${after}`, place),

@@ -2,7 +2,7 @@ import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { boundOf, MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import type { Parsed } from '../../protocol/problem.ts'
-import { ANSWERS, type AnswerRequest } from '../../project/answers/answers.ts'
+import { ANSWERS, type AnswerRequest } from '../../project/answers/computed-answers.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { WrongError } from '../reading/finding.ts'
 import { isJsonObject, jsonInteger, type JsonObject, readObject } from '../reading/json-values.ts'
@@ -55,7 +55,11 @@ export type PublishedAnswer = FigureQuery &
   }>
 
 /** Recomputes a published answer from the books as of its seq. */
-export function recompute(answer: PublishedAnswer, published: JsonObject, books: Books): Parsed<unknown> {
+export function recomputeAnswer(
+  answer: PublishedAnswer,
+  published: JsonObject,
+  books: Books,
+): Parsed<unknown> {
   const prepared = ANSWERS[answer.endpoint](books, requestOf(answer, published))
   return prepared.ok ? prepared.value.compute(books) : prepared
 }

@@ -1,4 +1,4 @@
-import { ANSWERS, type PreparedAnswer } from '../../src/project/answers/answers.ts'
+import { ANSWERS, type PreparedAnswer } from '../../src/project/answers/computed-answers.ts'
 import type { Books } from '../../src/project/fold/books.ts'
 import { type Answers, endpointOf, type RecomputedEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
 import { type Ms, MS_MAX } from '../../src/protocol/moment.ts'
