@@ -1,6 +1,14 @@
 import { type Price, ZERO } from '../../src/protocol/amount.ts'
 import { type Entry, formatEvent } from '../../src/protocol/event.ts'
-import { boundOf, MINUTE_MS, type Month, type Ms, QUARTER_MS, WEEK_MS } from '../../src/protocol/moment.ts'
+import {
+  boundOf,
+  MINUTE_MS,
+  type Month,
+  type Ms,
+  MS_MAX,
+  QUARTER_MS,
+  WEEK_MS,
+} from '../../src/protocol/moment.ts'
 import { BEFORE_FIRST, type ContestId, type Seq } from '../../src/protocol/seq.ts'
 import type { Activity, AsOfTotals, Books, HeadBooks } from '../../src/project/fold/books.ts'
 import {
@@ -18,9 +26,9 @@ import {
   type Changes,
   type Fold,
   openFold,
-  withoutChanges,
   type Repository,
   type StandingPrice,
+  withoutChanges,
 } from '../../src/project/fold/fold.ts'
 import type { LoyaltyState } from '../../src/project/fold/loyalty.ts'
 import { activityOf, beginsChunk, replay } from '../../src/project/fold/prefix.ts'
@@ -34,6 +42,10 @@ import {
   weekStrided,
 } from '../../src/project/fold/week-sums.ts'
 import type { ContestMove } from '../../src/project/fold/ledger.ts'
+import { ANSWERS, type PreparedAnswer } from '../../src/project/answers/computed-answers.ts'
+import { type Answers, endpointOf, type RecomputedEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
+import type { Parsed } from '../../src/protocol/problem.ts'
+import { parseQuery } from '../../src/serve/query/query.ts'
 
 type Row = Readonly<{ index: number; atMs: Ms; tally: Tally }>
 
@@ -289,4 +301,26 @@ function weekRows(repository: WeekRepository, week: Ms): readonly Activity[] {
     const q = boundOf(week + index * QUARTER_MS)
     return addActivity(repository.activityBefore(q), weekStrided(repository, boundOf(q - WEEK_MS)))
   })
+}
+
+type Asked = Readonly<{ segments?: Readonly<Record<string, string>>; query?: string; now?: Ms }>
+
+/** Prepares an answer as the API does. */
+export function prepareAnswer<Id extends RecomputedEndpoint>(
+  books: Books,
+  endpoint: Id,
+  { segments = {}, query = '', now = MS_MAX }: Asked = {},
+): Parsed<PreparedAnswer<Answers[Id]>> {
+  const parsed = parseQuery(query, endpointOf(endpoint).parameters)
+  return parsed.ok ? ANSWERS[endpoint](books, { segments, query: parsed.value, now, latest: now }) : parsed
+}
+
+/** Computes an answer as the API does. */
+export function computeAnswer<Id extends RecomputedEndpoint>(
+  books: Books,
+  endpoint: Id,
+  asked?: Asked,
+): Parsed<Answers[Id]> {
+  const prepared = prepareAnswer(books, endpoint, asked)
+  return prepared.ok ? prepared.value.compute(books) : prepared
 }

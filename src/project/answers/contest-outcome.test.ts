@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { computeAnswer } from '../../../test/books/computed-answer.ts'
 import { correcting, type EventSketch, logOf, time } from '../../../test/story/story.ts'
 import type { Contest } from '../../protocol/endpoints/contest-endpoints.ts'
+import { computeAnswer } from '../../../test/story/memory-log.ts'
 
 type End = Readonly<Pick<EventSketch, 'is' | 'kots' | 'details'>>
 

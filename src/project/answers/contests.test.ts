@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, month, time } from '../../../test/story/story.ts'
-import { computeAnswer } from '../../../test/books/computed-answer.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../fold/books.ts'
 import type { ContestLedger, Contests } from '../../protocol/endpoints/contest-endpoints.ts'
@@ -10,6 +9,7 @@ import { contestLedger } from './contest-ledger.ts'
 import { answerContests, resolveContests } from './contests.ts'
 import type { Paging } from './paging.ts'
 import { schedule } from './schedule.ts'
+import { computeAnswer } from '../../../test/story/memory-log.ts'
 
 const plan = (opens: string, closes: string) => ({ opensAt: time(opens), closesAt: time(closes) })
 const story: readonly EventSketch[] = [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { prepareAnswer } from '../../../test/books/computed-answer.ts'
 import { correcting, type EventSketch, logOf, priced, time } from '../../../test/story/story.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { Summary } from '../../protocol/endpoints/figure-endpoints.ts'
 import type { Books } from '../fold/books.ts'
 import { resolveMoment, summary } from './summary.ts'
+import { prepareAnswer } from '../../../test/story/memory-log.ts'
 
 const planned = { opensAt: time('2026-10-01T10:00Z'), closesAt: time('2026-10-02T10:00Z') }
 const story: readonly EventSketch[] = [
