@@ -1,4 +1,4 @@
-import { digitsOf, grouped } from '../markup/chart-scale.ts'
+import { digitsOf, greatestIndex, grouped } from '../markup/chart-scale.ts'
 import { type Html, html } from '../markup/html.ts'
 import { expressed } from '../markup/derived.ts'
 
@@ -35,19 +35,9 @@ export function heatSteps(figures: readonly string[]): readonly number[] {
   return digits.map((one) => (one <= 0n ? 0 : Number((one * BigInt(STEPS) + most - 1n) / most)))
 }
 
-/** Index of the hour with the greatest figure; null if none is above zero. */
-function greatestOf({ cells }: Heat): number | null {
-  let [most, digits]: [number | null, bigint] = [null, 0n]
-  for (const [index, figure] of cells.entries()) {
-    const here = digitsOf(figure)
-    if (here > digits) [most, digits] = [index, here]
-  }
-  return most
-}
-
 /** The hour of the week with the greatest figure: `Sundays from 19:00 to 20:00`; null if none is above zero. */
 export function busiestHour(heat: Heat): Readonly<{ words: Html; index: number }> | null {
-  const index = greatestOf(heat)
+  const index = greatestIndex(heat.cells)
   if (index === null) return null
   const day = LONG_DAYS[Math.floor(index / HOURS.length)] ?? ''
   const hour = index % HOURS.length

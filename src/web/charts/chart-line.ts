@@ -1,96 +1,184 @@
-import { line } from 'd3-shape'
-import { annotationWords, shareOf } from './chart-annotations.ts'
+import { type Area, area, curveStepAfter, type Line, line } from 'd3-shape'
 import {
-  BAR_WIDTH_SHARE,
   BOX,
+  type ChartWords,
   type Lines,
+  type Names,
   type Plot,
   PLOT_HEADS,
   PLOT_HEIGHTS,
   plotOnPage,
   type PlotSize,
   type Series,
-  type Share,
 } from './chart-plot.ts'
-import { type ChartValue, digitsOf, percent, rounded, type Scale, scaleOf } from '../markup/chart-scale.ts'
-import { fittingMarks, monthMarks, timeMarks } from './chart-time.ts'
+import {
+  type ChartValue,
+  digitsOf,
+  greatestIndex,
+  percent,
+  type Scale,
+  scaleOf,
+} from '../markup/chart-scale.ts'
+import { bucketMark, fittingMarks, monthMarks, timeMarks } from './chart-time.ts'
+import { shortAmount } from '../markup/amount-html.ts'
 import { type Html, html } from '../markup/html.ts'
 import { momentText } from '../markup/moment-html.ts'
-import type { SeriesStyle } from './chart-words.ts'
 
 /** Number of marks on the axis of a short plot. */
 const SHORT_MARKS = 3
+/** Share of a bucket's width that its bar takes. */
+const BAR_WIDTH_SHARE = 0.68
+/** Most buckets whose places have a decimal. More have whole places and bars that touch, to keep the page small. */
+const EXACT_MAX = 300
+
+/** Place of a bucket's figure as a share of the width. */
+type Share = (index: number) => number
 
 /** Plot of series. An unknown figure breaks a line; a figure without neighbours is a dot. */
 export function linePlot(lines: Lines): Plot {
-  const { id, title, fromMs, toMs, bucket, series, size, dated, zero = true } = lines
-  const points = lines.starts.length
-  const all = series.flatMap(({ figures }) => figures)
-  const head = PLOT_HEADS[size] / PLOT_HEIGHTS[size]
-  const scale = scaleOf(all, {
-    head,
-    zero,
-    ...(size === 'short' ? { marks: zero ? SHORT_MARKS : SHORT_MARKS - 1 } : {}),
-  })
-  const share: Share = (index) => (index + offsetOf(lines)) / points
+  const { id, title, fromMs, toMs, bucket, series, size, dated, starts, names, zero = true } = lines
+  const scale = scaleOf(
+    series.flatMap(({ figures }) => figures),
+    {
+      head: PLOT_HEADS[size] / PLOT_HEIGHTS[size],
+      zero,
+      ...(size === 'short' ? { marks: zero ? SHORT_MARKS : SHORT_MARKS - 1 } : {}),
+    },
+  )
+  const share: Share = (index) => (index + offsetOf(lines)) / starts.length
+  const bars = series.filter(({ drawn }) => drawn === 'bars')
+  const drawnLines = series
+    .filter(({ drawn }) => drawn !== 'bars')
+    .map((one) => ({ ...one, figures: shownOf(one, lines) }))
   // Bars are in front of areas, and behind lines.
-  const order = (kind: Series['drawn']): number => ['area', 'bars', 'line'].indexOf(kind)
-  const ordered = series.toSorted((a, b) => order(a.drawn) - order(b.drawn))
   return {
     id,
     title,
     size,
     dated,
-    description: series.map((one) => described(one, lines.starts)).join(' '),
+    description: series.map((one) => described(one, starts)).join(' '),
     y: scale.marks,
     base: zero ? scale.zero : null,
     x: bucket === 'month' ? monthMarks(fromMs, toMs) : timeMarks(fromMs, toMs),
-    paths: html`${ordered.map((one) => backOf(one, lines, scale, share))}
-    ${ordered.map((one) => (one.drawn === 'bars' ? null : strokeOf(one, lines, scale, share)))}`,
-    shapes: html`${momentLines(lines)}
-    ${series.map((one) => (one.drawn === 'bars' ? null : dotsOf({ ...one, figures: shownOf(one, lines) }, scale, share)))}`,
-    words: annotationWords(lines, scale, share),
+    paths: html`${drawnLines.map((one) => (one.drawn === 'area' ? areaOf(one, scale, share) : null))}
+    ${bars.map((one) => barsOf(one, overIn(one, lines), scale))}
+    ${drawnLines.map((one) => strokeOf(one, scale, share))}`,
+    shapes: html`${drawnLines.map((one) => dotsOf(one, scale, share))}`,
+    words: names === undefined ? [] : namesOf(names, lines, scale, share),
   }
 }
 
-/** Upright lines at the moments that have words. */
-function momentLines(lines: Lines): readonly (Html | null)[] {
-  return (lines.annotations ?? []).map((one) => {
-    const at = one.at === 'moment' ? shareOf(one.atMs, lines) : null
-    const x = at === null ? '' : percent(at)
-    return at === null ? null : html`<line class="axis dash" x1="${x}" x2="${x}" y2="100%" />`
+/**
+ * Words of a plot, where they cover no mark and each other nowhere. The highest bar is named in the space above all marks,
+ * from where a line leads to it. The line is named in the other half, above all marks of that half.
+ */
+function namesOf(
+  { bars, line: drawn, pointerOf }: Names,
+  lines: Lines,
+  scale: Scale,
+  share: Share,
+): readonly ChartWords[] {
+  const { starts, bucket, size } = lines
+  const height = PLOT_HEIGHTS[size]
+  const place = (figure: ChartValue): number => scale.place(figure ?? '0') * height
+  const most = greatestIndex(bars.figures)
+  const isRight = most !== null && share(most) > 0.5
+  const half = Math.floor(starts.length / 2)
+  const others = [bars, drawn].flatMap(({ figures }) =>
+    isRight ? figures.slice(0, half + 1) : figures.slice(half),
+  )
+  const ofLine: ChartWords = {
+    rows: [{ shown: drawn.name, style: drawn.style }],
+    share: isRight ? 0.3 : 0.7,
+    y: Math.min(...others.map(place)) - ABOVE,
+    anchor: 'middle',
+  }
+  if (most === null) return starts.length === 0 ? [] : [ofLine]
+  const at = share(most)
+  const figure = html`<tspan data-expr="cut ${pointerOf(most, 'figure')}"
+    >${shortAmount(bars.figures[most] ?? '0')}</tspan
+  >`
+  const form = bucket === 'month' ? 'month' : bucket === 'hour' || bucket === 'minute' ? 'clock' : 'day'
+  const day = html`${bucket === 'week' ? 'week of ' : null}<tspan data-expr="${form} ${pointerOf(most, 'at')}"
+      >${bucketMark(bucket, Date.parse(starts[most] ?? ''))}</tspan
+    >`
+  const ofBar: ChartWords = {
+    rows: [{ shown: html`${bars.name}: ${figure}`, style: bars.style }, { shown: day }],
+    share: at,
+    y: TOP,
+    anchor: at < 1 / 3 ? 'start' : at > 2 / 3 ? 'end' : 'middle',
+    lead: place(bars.figures[most] ?? '0'),
+  }
+  return [ofBar, ofLine]
+}
+
+/** Distance of words from the marks below them, and base line of the first row of a plot, in pixels. */
+const ABOVE = 6
+const TOP = 12
+
+/** Bars of the buckets, those that are not over in a pale colour. */
+function barsOf({ figures, style }: Pick<Series, 'figures' | 'style'>, over: number, scale: Scale): Html {
+  const path = (kind: string, from: number, to: number): Html | null =>
+    from === to ? null : html`<path class="f${style}${kind}" d="${barsPath(figures, from, to, scale)}" />`
+  return html`${path('', 0, over)}${path(' pale', over, figures.length)}`
+}
+
+/** Bars from zero, as one path. */
+function barsPath(figures: readonly ChartValue[], from: number, to: number, scale: Scale): string {
+  const step = BOX / figures.length
+  const foot = tenths(scale.zero * BOX)
+  const placeOf = (index: number): number => tenths(scale.place(figures[index] ?? '0') * BOX)
+  const indices = Array.from({ length: to - from }, (_, index) => from + index)
+  if (figures.length > EXACT_MAX) {
+    const outline = area<number>()
+      .x((index) => index * step)
+      .y0(foot)
+      .y1((index) => placeOf(Math.min(index, to - 1)))
+    return pathOf(outline.curve(curveStepAfter), [...indices, to], figures.length)
+  }
+  const width = tenths(step * BAR_WIDTH_SHARE)
+  return indices
+    .filter((index) => placeOf(index) !== foot)
+    .map((index) => {
+      const x = tenths((index + (1 - BAR_WIDTH_SHARE) / 2) * step)
+      return `M${x},${foot}V${placeOf(index)}h${width}V${foot}z`
+    })
+    .join('')
+}
+
+function tenths(place: number): number {
+  return Math.round(place * 10) / 10
+}
+
+/** Path of a line through its known figures. */
+function strokeOf({ figures, style }: Series, scale: Scale, share: Share): Html {
+  const draw = line<ChartValue>()
+    .defined((figure) => figure !== null)
+    .x((_, index) => share(index) * BOX)
+    .y((figure) => scale.place(figure ?? '0') * BOX)
+  return html`<path class="s${style}" d="${pathOf(draw, figures, figures.length)}" />`
+}
+
+/** The area between a line and zero. */
+function areaOf({ figures, style }: Series, scale: Scale, share: Share): Html {
+  const draw = area<ChartValue>()
+    .defined((figure) => figure !== null)
+    .x((_, index) => share(index) * BOX)
+    .y0(scale.zero * BOX)
+    .y1((figure) => scale.place(figure ?? '0') * BOX)
+  return html`<path class="f${style} area" d="${pathOf(draw, figures, figures.length)}" />`
+}
+
+/** Path of a shape with a decimal; of many buckets with whole places, in steps, which take few characters. */
+function pathOf<Item>(shape: Area<Item> | Line<Item>, items: readonly Item[], buckets: number): string {
+  if (buckets <= EXACT_MAX) return shape.digits(1)([...items]) ?? ''
+  let [x, y] = [0, 0]
+  return (shape.digits(0)([...items]) ?? '').replaceAll(/([ML])(-?\d+),(-?\d+)/g, (_, command, ...to) => {
+    const [dx, dy] = [Number(to[0]) - x, Number(to[1]) - y]
+    x += dx
+    y += dy
+    return command === 'M' ? `M${x},${y}` : dx === 0 ? `v${dy}` : dy === 0 ? `h${dx}` : `l${dx},${dy}`
   })
-}
-
-/** Bars, or the area under a line; null for a bare line. */
-function backOf(series: Series, lines: Lines, scale: Scale, share: Share): Html | null {
-  const { figures, style, drawn } = series
-  const over = overIn(series, lines)
-  const height = PLOT_HEIGHTS[lines.size]
-  const dense = denseOf(figures, height)
-  if (drawn === 'bars') {
-    const bars = (kind: string, from: number, to: number): Html => {
-      const d =
-        dense === null
-          ? barsPath(figures, { from, to, scale })
-          : denseBars(figures, { scale, height, from, to })
-      return html`<path class="f${style}${kind}" ${dense} d="${d}" />`
-    }
-    const pale = over === figures.length ? null : bars(' pale', over, figures.length)
-    return html`${bars('', 0, over)}${pale}`
-  }
-  if (drawn === 'line') return null
-  const shown = shownOf(series, lines)
-  const d =
-    dense === null
-      ? areaPath(shown, scale.zero * BOX, scale, share)
-      : denseLine(shown, { scale, height, offset: offsetOf(lines), closed: true })
-  return html`<path class="f${style} area" ${dense} d="${d}" />`
-}
-
-/** Attribute of a dense path; null for an exact one. */
-function denseOf(figures: readonly ChartValue[], height: number): Html | null {
-  return isDense(figures.length) ? html`transform="${denseTransform(figures.length, height)}"` : null
 }
 
 /** Place of a figure in its bucket, as a share of the bucket. */
@@ -103,60 +191,10 @@ function overIn({ figures }: Series, { unfinished, placement }: Lines): number {
   return placement === 'end' ? figures.length : figures.length - unfinished
 }
 
-/** Bars from zero, as one path. */
-function barsPath(
-  figures: readonly ChartValue[],
-  { from, to, scale }: Readonly<{ from: number; to: number; scale: Scale }>,
-): string {
-  const step = BOX / figures.length
-  const [width, foot] = [tenths(step * BAR_WIDTH_SHARE), tenths(scale.zero * BOX)]
-  let path = ''
-  for (let index = from; index < to; index++) {
-    const end = tenths(scale.place(figures[index] ?? '0') * BOX)
-    if (end !== foot)
-      path += `M${tenths((index + (1 - BAR_WIDTH_SHARE) / 2) * step)},${foot}V${end}h${width}V${foot}z`
-  }
-  return path
-}
-
-function tenths(place: number): number {
-  return Math.round(place * 10) / 10
-}
-
-/** Path of a line. It ends before a bucket that is not over, because a lower figure there is only partial. */
-function strokeOf(series: Series, lines: Lines, scale: Scale, share: Share): Html {
-  const shown = shownOf(series, lines)
-  const height = PLOT_HEIGHTS[lines.size]
-  const dense = denseOf(shown, height)
-  const d =
-    dense === null
-      ? linePath(shown, scale, share)
-      : denseLine(shown, { scale, height, offset: offsetOf(lines), closed: false })
-  return html`<path class="s${series.style}" ${dense} d="${d}" />`
-}
-
-/** Figures that a line shows: null for the buckets that are not over, unless there is no other. */
+/** Figures that a line shows. It ends before a bucket that is not over, where a lower figure is only partial. */
 function shownOf(series: Series, lines: Lines): readonly ChartValue[] {
   const over = overIn(series, lines)
   return over === 0 ? series.figures : series.figures.map((figure, index) => (index < over ? figure : null))
-}
-
-/** Path through the known figures. */
-function linePath(figures: readonly ChartValue[], scale: Scale, share: Share): string {
-  const draw = line<ChartValue>()
-    .defined((figure) => figure !== null)
-    .x((_, index) => share(index) * BOX)
-    .y((figure) => scale.place(figure ?? '0') * BOX)
-    .digits(1)
-  return draw(figures) ?? ''
-}
-
-/** The line's path, each of its parts closed along its foot. */
-function areaPath(figures: readonly ChartValue[], foot: number, scale: Scale, share: Share): string {
-  return linePath(figures, scale, share).replaceAll(/M([\d.]+),[^M]*/g, (part, first: string) => {
-    const last = /([\d.]+),[\d.-]+$/.exec(part)?.[1] ?? first
-    return part.endsWith('Z') ? '' : `${part}L${last},${tenths(foot)}L${first},${tenths(foot)}Z`
-  })
 }
 
 /** Dots of the figures without neighbours. */
@@ -197,70 +235,6 @@ function described({ name, figures }: Series, starts: readonly string[]): string
   return `${name}: least ${describe(least)}, greatest ${describe(most)}, last ${last.figure}.`
 }
 
-// Paths of many buckets in few characters: steps of one bucket and of whole pixels, from each place to the next.
-
-/** Most buckets with exact places. More have places in whole pixels, to keep the page small. */
-const EXACT_MAX = 300
-
-/** Whether a plot has so many buckets that it needs paths in few characters. */
-function isDense(buckets: number): boolean {
-  return buckets > EXACT_MAX
-}
-
-/** Size of a dense plot: its buckets and its height in pixels. */
-type Dense = Readonly<{ scale: Scale; height: number }>
-
-/** Transformation from buckets and pixels to the box of a plot. */
-function denseTransform(buckets: number, height: number): string {
-  return `scale(${rounded(BOX / buckets)} ${rounded(BOX / height)})`
-}
-
-/** Line through the known figures; `offset` is the place of a figure in its bucket. With a foot it is an area. */
-function denseLine(
-  figures: readonly ChartValue[],
-  { scale, height, offset, closed }: Dense & Readonly<{ offset: number; closed: boolean }>,
-): string {
-  const foot = Math.round(scale.zero * height)
-  let path = ''
-  let before: number | null = null
-  let first = 0
-  const close = (): void => {
-    if (closed && before !== null) path += `V${foot}H${first + offset}z`
-  }
-  for (const [index, figure] of figures.entries()) {
-    if (figure === null) {
-      close()
-      before = null
-      continue
-    }
-    const y = Math.round(scale.place(figure) * height)
-    if (before === null) {
-      first = index
-      path += `M${index + offset},${y}l`
-    } else path += `${path.endsWith('l') ? '' : ' '}1${y < before ? '' : ' '}${y - before}`
-    before = y
-  }
-  close()
-  return path.replaceAll(/l(?=M|V|$)/g, '')
-}
-
-/** Bars that touch, as the outline of all of them, from one bucket up to another. */
-function denseBars(
-  figures: readonly ChartValue[],
-  { scale, height, from, to }: Dense & Readonly<{ from: number; to: number }>,
-): string {
-  const foot = Math.round(scale.zero * height)
-  let path = `M${from},${foot}`
-  let [before, wait] = [foot, 0]
-  for (const figure of figures.slice(from, to)) {
-    const y = Math.round(scale.place(figure ?? '0') * height)
-    if (y !== before) path += `${wait === 0 ? '' : `h${wait}`}v${y - before}`
-    wait = y === before ? wait + 1 : 1
-    before = y
-  }
-  return `${path}H${to}V${foot}z`
-}
-
 /** One bar: its label and its figure. Unfinished bars are the last ones; they are pale. */
 type Bar = Readonly<{ label: string; figure: string; unfinished?: boolean }>
 
@@ -269,43 +243,34 @@ export type Bars = Readonly<{
   title: string
   description: string
   bars: readonly Bar[]
-  style?: SeriesStyle
   size?: PlotSize
 }>
 
 /** Figure of bars with a sentence. A table of the page has the same numbers. */
-export function barChart(bars: Bars, sentence: Html | null = null): Html {
+export function barChart(bars: Bars, sentence: Html): Html {
   return html`<figure class="chart">
-    ${sentence === null ? null : html`<figcaption>${sentence}</figcaption>`} ${plotOnPage(barPlot(bars))}
+    <figcaption>${sentence}</figcaption>
+    ${plotOnPage(barPlot(bars))}
   </figure>`
 }
 
 /** Plot of bars from zero. */
-export function barPlot({ id, title, description, bars, style = 1, size = 'short' }: Bars): Plot {
+export function barPlot({ id, title, description, bars, size = 'short' }: Bars): Plot {
   const figures = bars.map(({ figure }) => figure)
   const head = PLOT_HEADS[size] / PLOT_HEIGHTS[size]
   const scale = scaleOf(figures, { head, ...(size === 'short' ? { marks: SHORT_MARKS } : {}) })
   const first = bars.findIndex(({ unfinished }) => unfinished === true)
-  const over = first < 0 ? bars.length : first
-  const leftOf = (index: number): number => index + (1 - BAR_WIDTH_SHARE) / 2
-  const paths = [
-    html`<path class="f${style}" d="${barsPath(figures, { from: 0, to: over, scale })}" />`,
-    over === bars.length
-      ? null
-      : html`<path
-          class="f${style} pale"
-          d="${barsPath(figures, { from: over, to: bars.length, scale })}"
-        />`,
-  ]
   return {
     id,
     title,
     description,
     size,
-    x: fittingMarks(bars.map(({ label }, index) => ({ share: leftOf(index) / bars.length, label }))),
+    x: fittingMarks(
+      bars.map(({ label }, index) => ({ share: (index + (1 - BAR_WIDTH_SHARE) / 2) / bars.length, label })),
+    ),
     y: scale.marks,
     base: scale.zero,
-    paths: html`${paths}`,
+    paths: barsOf({ figures, style: 1 }, first < 0 ? bars.length : first, scale),
     shapes: null,
     words: [],
     dated: true,

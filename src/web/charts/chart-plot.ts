@@ -1,19 +1,21 @@
 import type { Bucket } from '../../protocol/enumerations.ts'
-import { type ChartWords, type SeriesStyle, wordsHtml } from './chart-words.ts'
 import { type ChartValue, type Mark, percent } from '../markup/chart-scale.ts'
 import type { TimeMark } from './chart-time.ts'
-import { type Html, html } from '../markup/html.ts'
+import { type Html, html, type Part } from '../markup/html.ts'
 
 export type PlotSize = 'tall' | 'short'
 
 /** Height of plots in pixels, without the dates below. */
 export const PLOT_HEIGHTS: Readonly<Record<PlotSize, number>> = { tall: 320, short: 110 }
 /** Height above the greatest figure, for the words at it. */
-export const PLOT_HEADS: Readonly<Record<PlotSize, number>> = { tall: 44, short: 20 }
+export const PLOT_HEADS: Readonly<Record<PlotSize, number>> = { tall: 52, short: 20 }
 /** Height of the dates below a plot. */
 export const DATES_HEIGHT = 24
 /** Distance of an axis label from its line. */
 const LABEL_GAP = 5
+
+/** Number of a series, which decides its colour: spent, paid, burned, price. */
+export type SeriesStyle = 1 | 2 | 3 | 4
 
 /** One figure of each bucket, in order, and how they are drawn. */
 export type Series = Readonly<{
@@ -41,28 +43,30 @@ export type Lines = Readonly<{
   dated: boolean
   /** Whether the axis holds zero. Lines of a price may have an axis without it. */
   zero?: boolean
-  annotations?: readonly ChartAnnotation[]
+  names?: Names
 }>
 
 /**
- * Words at the marks of a plot:
- *
- * - `name`: the name of a line, just above it
- * - `peak`: the name, the figure and the bucket of the highest bar, and the figures of the next ones
- * - `last`: the figure of the last complete bucket of a line
- * - `moment`: words at a moment of the range
- *
- * `pointerOf` is the JSON pointer of a figure, or of a bucket's start, for checks against the answer.
+ * Series that the plot names: bars by their highest, with its figure and its bucket, and a line. `pointerOf` is the JSON
+ * pointer of a figure of the bars, or of its bucket's start, for checks against the answer.
  */
-export type ChartAnnotation =
-  | Readonly<{ at: 'name'; series: Series }>
-  | Readonly<{ at: 'peak' | 'last'; series: Series; pointerOf: PointerOf }>
-  | Readonly<{ at: 'moment'; atMs: number; text: string; pointer: string }>
+export type Names = Readonly<{
+  bars: Series
+  line: Series
+  pointerOf(index: number, field: 'figure' | 'at'): string
+}>
 
-type PointerOf = (index: number, field: 'figure' | 'at') => string
-
-/** Place of a bucket's figure as a share of the width. */
-export type Share = (index: number) => number
+/** Words on a plot: their lines, as they are shown. */
+export type ChartWords = Readonly<{
+  rows: readonly Readonly<{ shown: Part; style?: SeriesStyle }>[]
+  /** Place as a share of the width. */
+  share: number
+  /** Base line of the first row, in pixels from the top. */
+  y: number
+  anchor: 'start' | 'middle' | 'end'
+  /** Height in pixels of the mark below, to which a thin line leads. */
+  lead?: number
+}>
 
 /** A drawn plot: axes, paths and shapes that stretch to any width, and words that do not. */
 export type Plot = Readonly<{
@@ -85,8 +89,6 @@ export type Plot = Readonly<{
   dated: boolean
 }>
 
-/** Share of a bucket's width that its bar takes. */
-export const BAR_WIDTH_SHARE = 0.68
 /** Side of the box for paths. */
 export const BOX = 1_000
 
@@ -128,7 +130,7 @@ export function contentOf(
     </svg>
     ${base === null ? null : html`<line class="axis" x2="100%" y1="${lineAt(base * height)}" y2="${lineAt(base * height)}" />`}
     ${x.map((mark) => timeMark(mark, { height, dated, form }))}
-    ${y.map((mark) => axisLabel(mark, { height, base, form }))} ${wordsHtml(words, form)}`
+    ${y.map((mark) => axisLabel(mark, { height, base, form }))} ${words.map(wordsHtml)}`
 }
 
 /** Middle of a pixel, where a line of one pixel is sharp. */
@@ -152,20 +154,29 @@ function axisLabel({ share, label, brief }: Mark, { height, base, form }: AxisPl
   return html`${text(' w', label)} ${text(' nw', brief)}`
 }
 
-/** Places that the labels of the axis take, for other words. */
-export function axisWords(
-  marks: readonly Mark[],
-  { size, base, only }: Readonly<{ size: PlotSize; base: number | null; only: 'wide' | 'narrow' }>,
-): readonly Omit<ChartWords, 'only'>[] {
-  return marks
-    .filter(({ share }) => share !== base)
-    .map(({ share, label, brief }) => ({
-      rows: [{ text: only === 'wide' ? label : brief }],
-      share: 0,
-      dx: 0,
-      y: Math.round(share * PLOT_HEIGHTS[size]) - LABEL_GAP,
-      anchor: 'start',
-    }))
+/** Height of a row of words, and of letters below their base line. */
+const ROW_HEIGHT = 16
+const DESCENT = 4
+
+/** Words as SVG text, in front of everything else, and the thin line to their mark. */
+function wordsHtml({ rows, share, y, anchor, lead }: ChartWords): Html {
+  const x = percent(share)
+  const from = y + (rows.length - 1) * ROW_HEIGHT + DESCENT
+  const line =
+    lead === undefined
+      ? null
+      : html`<line class="axis" x1="${x}" x2="${x}" y1="${from}" y2="${Math.round(lead)}" />`
+  return html`${line}
+  ${rows.map(
+    ({ shown, style }, index) =>
+      html`<text
+        class="${style === undefined ? '' : `t${style} `}halo"
+        x="${x}"
+        y="${Math.round(y) + index * ROW_HEIGHT}"
+        text-anchor="${anchor}"
+        >${shown}</text
+      >`,
+  )}`
 }
 
 type TimePlace = Readonly<{ height: number; dated: boolean; form: 'page' | 'picture' }>

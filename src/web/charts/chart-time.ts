@@ -10,17 +10,15 @@ import {
 } from 'd3-time'
 import type { Bucket } from '../../protocol/enumerations.ts'
 import { rounded } from '../markup/chart-scale.ts'
-import { PLOT_WIDTHS, wordsWidth } from './chart-words.ts'
 
 /** A mark on a time axis, and the plots in which its label fits: all, wide ones only, or none. */
 export type TimeMark = Readonly<{ share: number; label: string; fits: 'both' | 'wide' | 'none' }>
 
-/** Most labels in a wide plot, and in a narrow one. */
-const WIDE_MARKS_MAX = 9
-const NARROW_MARKS_MAX = 4
-/** Space of a label beside its mark, and before the next, in pixels. */
-const LABEL_DX = 5
-const LABEL_APART = 6
+/** Plots in which labels fit: the least width in pixels of each, and the most labels. */
+const WIDE = { width: 560, marks: 9 }
+const NARROW = { width: 280, marks: 4 }
+/** Most space in pixels that a label takes beside its mark. */
+const LABEL_WIDTH = 54
 
 const DAY_MS = 86_400_000
 const MONTH_MS = 30 * DAY_MS
@@ -95,7 +93,7 @@ export function monthMarks(fromMs: number, toMs: number): readonly TimeMark[] {
 }
 
 function marksOn(axis: Axis, steps: readonly Step[], fromMs: number, toMs: number): readonly TimeMark[] {
-  const step = steps.find(({ ms }) => (toMs - fromMs) / ms <= WIDE_MARKS_MAX) ?? steps.at(-1)
+  const step = steps.find(({ ms }) => (toMs - fromMs) / ms <= WIDE.marks) ?? steps.at(-1)
   if (step === undefined || toMs <= fromMs) return []
   const dates = step.interval.range(step.interval.ceil(new Date(fromMs)), new Date(toMs))
   // Times would tell no day if the labels that name one were left out.
@@ -112,22 +110,12 @@ export function fittingMarks(
   marks: readonly Pick<TimeMark, 'share' | 'label'>[],
   anchor = 0,
 ): readonly TimeMark[] {
-  const wideEach = Math.ceil(marks.length / WIDE_MARKS_MAX)
-  const each = { wide: wideEach, narrow: wideEach * Math.ceil(marks.length / wideEach / NARROW_MARKS_MAX) }
-  const ends = { wide: 0, narrow: 0 }
-  const fitsIn = (
-    only: 'wide' | 'narrow',
-    { share, label }: (typeof marks)[number],
-    index: number,
-  ): boolean => {
-    const from = share * PLOT_WIDTHS[only] + LABEL_DX
-    const to = from + wordsWidth(label)
-    if ((index - anchor) % each[only] !== 0 || from < ends[only] || to > PLOT_WIDTHS[only]) return false
-    ends[only] = to + LABEL_APART
-    return true
-  }
+  const each = Math.ceil(marks.length / WIDE.marks)
+  const eachNarrow = each * Math.ceil(marks.length / each / NARROW.marks)
   return marks.map((mark, index) => {
-    const [wide, narrow] = [fitsIn('wide', mark, index), fitsIn('narrow', mark, index)]
-    return { ...mark, fits: narrow && wide ? 'both' : wide ? 'wide' : 'none' }
+    const fitsIn = (width: number, every: number): boolean =>
+      (index - anchor) % every === 0 && mark.share * width + LABEL_WIDTH <= width
+    const isNarrow = fitsIn(NARROW.width, eachNarrow)
+    return { ...mark, fits: isNarrow ? 'both' : fitsIn(WIDE.width, each) ? 'wide' : 'none' }
   })
 }

@@ -129,3 +129,13 @@ export function percent(share: number): string {
 export function digitsOf(figure: string): bigint {
   return BigInt(figure.replace('.', ''))
 }
+
+/** Index of the greatest figure, the first if several are; null if none is above zero. */
+export function greatestIndex(figures: readonly ChartValue[]): number | null {
+  let [most, digits]: [number | null, bigint] = [null, 0n]
+  for (const [index, figure] of figures.entries()) {
+    const here = digitsOf(figure ?? '0')
+    if (here > digits) [most, digits] = [index, here]
+  }
+  return most
+}

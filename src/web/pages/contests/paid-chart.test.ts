@@ -13,7 +13,7 @@ async function wordsAfter(paid: string): Promise<readonly string[]> {
   await using stage = await openApiStage({ story })
   const page = await (await stage.get('/contests/1/ledger')).text()
   const plot = /<figure class="chart paid-steps">[^]*?<\/figure>/.exec(page)?.[0] ?? ''
-  return [...plot.matchAll(/<text\s+class="t(\d)[^"]*"\s+x="[^"]*" y="([^"]*)"[^>]*>([^]*?)<\/text/g)].map(
+  return [...plot.matchAll(/<text\s+class="t(\d)[^"]*"\s+x="[^"]*"\s+y="([^"]*)"[^>]*>([^]*?)<\/text/g)].map(
     ([, style, y, words = '']) => `${style} ${y} ${words.replaceAll(/<[^>]*>/g, '')}`,
   )
 }

@@ -2,26 +2,24 @@ import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.t
 import { formatAt, msOf } from '../../../protocol/moment.ts'
 import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
-import { axisWords, BOX, type Plot, PLOT_HEADS, PLOT_HEIGHTS, plotOnPage } from '../../charts/chart-plot.ts'
+import {
+  BOX,
+  type ChartWords,
+  type Plot,
+  PLOT_HEADS,
+  PLOT_HEIGHTS,
+  plotOnPage,
+  type SeriesStyle,
+} from '../../charts/chart-plot.ts'
 import { isWholeList } from '../../frame/page-rows.ts'
 import { isPositive, shortAmount } from '../../markup/amount-html.ts'
 import { contestName } from '../../markup/contest-name.ts'
-import { type Html, html } from '../../markup/html.ts'
+import { type Html, html, type Part } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
 import type { View } from '../../frame/page.ts'
 import { curveStepAfter, line } from 'd3-shape'
 import { type Scale, scaleOf } from '../../markup/chart-scale.ts'
 import { timeMarks } from '../../charts/chart-time.ts'
-import {
-  ASCENT,
-  type Candidate,
-  type ChartRow,
-  type ChartWords,
-  DESCENT,
-  mergedWords,
-  openPlacing,
-  type SeriesStyle,
-} from '../../charts/chart-words.ts'
 
 /** Chart of paid and owed prizes over time; null unless the ledger has all payouts. */
 export function paidChart(ledger: ContestLedger, view: View): Html | null {
@@ -81,7 +79,6 @@ function plotOf(ledger: ContestLedger, view: View, where: string): Plot {
     description,
     ...rangeOf(ledger),
     series,
-    size: 'short',
   })
 }
 
@@ -107,134 +104,98 @@ function seriesOf(ledger: ContestLedger, token: string): readonly StepSeries[] {
     return { atMs, figure: formatAmount(sum) }
   })
   const isRefunded = pool.out['refund'] !== undefined
-  const paid: StepSeries = {
-    name: `Paid so far${isRefunded ? ', refunds too' : ''}, ${token}`,
-    style: 1,
-    steps: [{ atMs: fromMs, figure: formatAmount(ZERO) }, ...steps],
-    ...(isRefunded ? {} : { label: labelOf('Paid', contest.prizesRedeemed, '/contest/prizesRedeemed') }),
-  }
   const { prizesOwed, prizesRedeemed } = contest
   const isPaid = prizesOwed === prizesRedeemed && !isRefunded
+  const paid: StepSeries = {
+    style: 1,
+    steps: [{ atMs: fromMs, figure: formatAmount(ZERO) }, ...steps],
+    // Both lines end at the same height if all is paid, so one label names both.
+    label: isRefunded
+      ? `Paid so far, refunds too, ${token}`
+      : labelOf(isPaid ? 'Won and paid' : 'Paid', prizesRedeemed, '/contest/prizesRedeemed'),
+  }
   // A contest without prizes only refunds stakes.
   if (!isPositive(prizesOwed)) return [paid]
   const won: StepSeries = {
-    name: `Won, as it stands now, ${token}`,
     style: 2,
     steps: [{ atMs: fromMs, figure: prizesOwed }],
     label: isPaid ? null : labelOf('Won', prizesOwed, '/contest/prizesOwed'),
   }
-  // Both lines end at the same height, so one label names both.
-  const both = labelOf('Won and paid', prizesOwed, '/contest/prizesOwed')
-  return [isPaid ? { ...paid, label: both } : paid, won]
+  return [paid, won]
 }
 
 /** Words at the end of a line: its name and its last figure. */
-function labelOf(name: string, figure: string, pointer: string): StepSeries['label'] & object {
-  const text = shortAmount(figure)
-  return { text: `${name} ${text}`, shown: html`${name} <tspan data-expr="cut ${pointer}">${text}</tspan>` }
+function labelOf(name: string, figure: string, pointer: string): Html {
+  return html`${name} <tspan data-expr="cut ${pointer}">${shortAmount(figure)}</tspan>`
 }
 
 /** A figure that holds from a moment until the next step. */
 type StepPoint = Readonly<{ atMs: number; figure: string }>
 
-/** Steps with the words at the end of their line, its name if absent, none if null. The description has the name. */
-type StepSeries = Readonly<{
-  name: string
-  style: SeriesStyle
-  steps: readonly StepPoint[]
-  label?: ChartRow | null
-}>
+/** Steps in order of time, with the words at the end of their line, none if null. The last step holds to the end. */
+type StepSeries = Readonly<{ style: SeriesStyle; steps: readonly StepPoint[]; label: Part }>
 
 /** Figures that change at single moments, in one unit. */
-type StepChart = Readonly<{
-  id: string
-  title: string
-  description: string
-  fromMs: number
-  toMs: number
-  /** Steps in order of time. A series starts with its first step and its last one holds to the end. */
-  series: readonly StepSeries[]
-  size?: 'tall' | 'short'
-}>
+type StepChart = Pick<Plot, 'id' | 'title' | 'description'> &
+  Readonly<{ fromMs: number; toMs: number; series: readonly StepSeries[] }>
+
+const SIZE = 'short'
 
 /** Plot of steps. A table of the page has the same numbers. */
-export function stepPlot({ id, title, description, fromMs, toMs, series, size = 'tall' }: StepChart): Plot {
+export function stepPlot({ fromMs, toMs, series, ...named }: StepChart): Plot {
   const figures = series.flatMap(({ steps }) => steps.map(({ figure }) => figure))
-  const scale = scaleOf(figures, { head: PLOT_HEADS[size] / PLOT_HEIGHTS[size] })
-  const width = Math.max(1, toMs - fromMs)
+  const scale = scaleOf(figures, { head: PLOT_HEADS[SIZE] / PLOT_HEIGHTS[SIZE] })
+  const shareOf = (atMs: number): number =>
+    Math.min(1, Math.max(0, (atMs - fromMs) / Math.max(1, toMs - fromMs)))
   const paths = series.map(({ style, steps }) => {
     const last = steps.at(-1)
-    const held = last === undefined ? steps : [...steps, { atMs: toMs, figure: last.figure }]
-    return html`<path class="s${style}" d="${stepPath(held, scale, (atMs) => (atMs - fromMs) / width)}" />`
+    const held = last === undefined ? steps : [...steps, { ...last, atMs: toMs }]
+    return html`<path class="s${style}" d="${stepPath(held, scale, shareOf)}" />`
   })
   return {
-    id,
-    title,
-    description,
+    ...named,
     y: scale.marks,
     base: scale.zero,
     x: timeMarks(fromMs, toMs),
     paths: html`${paths}`,
     shapes: null,
-    words: mergedWords(wordsOf(series, scale, 'wide', size), wordsOf(series, scale, 'narrow', size)),
-    size,
+    words: wordsOf(series, scale),
+    size: SIZE,
     dated: true,
   }
 }
 
-/** Distance of words from their line, above and below it, in pixels. */
-const ABOVE = -6
+/** Distance of words from their line, above and below it, in pixels, and the height that both need above it. */
+const ABOVE = 6
 const BELOW = 17
+const ROOM = 34
 
-/** Words at the end of each line, above it or below it. */
-function wordsOf(
-  series: readonly StepSeries[],
-  scale: Scale,
-  only: 'wide' | 'narrow',
-  size: 'tall' | 'short',
-): readonly (ChartWords | null)[] {
-  const height = PLOT_HEIGHTS[size]
-  const placing = openPlacing(only, height, () => height)
-  for (const words of axisWords(scale.marks, { size, base: scale.zero, only })) placing.reserve(words)
-  const ended = series.flatMap((one) => {
-    const last = one.steps.at(-1)
-    return last === undefined ? [] : [{ ...one, y: scale.place(last.figure) * height }]
-  })
-  const isCrossed = (y: number): boolean => ended.some((one) => one.y > y - ASCENT && one.y < y + DESCENT)
-  // The highest line first: only its words have room above them.
-  return ended
-    .toSorted((one, other) => one.y - other.y)
-    .map(({ name, style, label, y }) => {
-      if (label === null) return null
-      const rows = [{ ...(label ?? { text: name }), style }]
-      const candidates = [ABOVE, BELOW, ABOVE - 16, BELOW + 16].map((dy): Candidate => ({
-        rows,
-        share: 1,
-        dx: 0,
-        y: y + dy,
-        anchor: 'end',
-      }))
-      const clear = candidates.filter((one) => !isCrossed(one.y))
-      return placing.place([...clear, ...candidates], true)
+/** Words at the end of each line. The highest has room above it; a lower one too, unless it is just below the highest. */
+function wordsOf(series: readonly StepSeries[], scale: Scale): readonly ChartWords[] {
+  const ended = series
+    .flatMap(({ style, steps, label }) => {
+      const figure = steps.at(-1)?.figure
+      return figure === undefined ? [] : [{ style, label, y: scale.place(figure) * PLOT_HEIGHTS[SIZE] }]
     })
+    .toSorted((one, other) => one.y - other.y)
+  const top = ended[0]?.y ?? 0
+  return ended.flatMap(({ style, label, y }, index) => {
+    if (label === null) return []
+    const isBelow = index > 0 && y - top < ROOM
+    return [{ rows: [{ shown: label, style }], share: 1, y: isBelow ? y + BELOW : y - ABOVE, anchor: 'end' }]
+  })
 }
+
 /** Most steps with exact places. More steps have whole places, to keep the page small. */
 const STEPS_EXACT_MAX = 300
 
 type Place = readonly [x: number, y: number]
 
-function stepPath(steps: readonly StepPoint[], scale: Scale, share: (atMs: number) => number): string {
-  const places = steps.map(({ atMs, figure }): Place => [
-    Math.min(1, Math.max(0, share(atMs))) * BOX,
-    scale.place(figure) * BOX,
-  ])
-  const draw = line<Place>().curve(curveStepAfter).digits(1)
-  return draw(steps.length > STEPS_EXACT_MAX ? wholePlaces(places) : places) ?? ''
-}
-
-/** Steps rounded to whole places: the last figure at each, and the first one of all. */
-function wholePlaces(places: readonly Place[]): readonly Place[] {
-  const byX = new Map(places.map(([x, y]) => [Math.round(x), Math.round(y)]))
-  const first = places.slice(0, 1).map(([x, y]): Place => [Math.round(x), Math.round(y)])
-  return [...first, ...byX]
+function stepPath(steps: readonly StepPoint[], scale: Scale, shareOf: (atMs: number) => number): string {
+  const places = steps.map(({ atMs, figure }): Place => [shareOf(atMs) * BOX, scale.place(figure) * BOX])
+  const draw = line<Place>().curve(curveStepAfter)
+  if (steps.length <= STEPS_EXACT_MAX) return draw.digits(1)(places) ?? ''
+  // The first figure, and the last one at each whole place.
+  const last = new Map(places.map((place) => [Math.round(place[0]), place]))
+  return draw.digits(0)([...places.slice(0, 1), ...last.values()]) ?? ''
 }

@@ -1,13 +1,6 @@
 import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
-import {
-  type ChartAnnotation,
-  type Lines,
-  type Plot,
-  plotOnPage,
-  type Series,
-} from '../../charts/chart-plot.ts'
+import { type Lines, type Plot, plotOnPage, type Series, type SeriesStyle } from '../../charts/chart-plot.ts'
 import { linePlot } from '../../charts/chart-line.ts'
-import type { SeriesStyle } from '../../charts/chart-words.ts'
 import { type Html, html } from '../../markup/html.ts'
 import type { LinkedAnswer } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
@@ -58,18 +51,8 @@ function seriesOf({ key, name, style, drawn }: Flow, { buckets }: Flows): Series
  */
 export function flowsPlot(flows: Flows, { token }: Site, from = ''): Plot {
   const [spent, paid] = [seriesOf(SPENT, flows), seriesOf(PAID, flows)]
-  const pointerOf =
-    (key: keyof FlowFigures) =>
-    (index: number, field: 'figure' | 'at'): string =>
-      `${from}/buckets/${index}/${field === 'at' ? 'at' : key}`
-  const annotations: readonly ChartAnnotation[] = [
-    { at: 'peak', series: paid, pointerOf: pointerOf('paidInPrizes') },
-    { at: 'name', series: spent },
-    { at: 'last', series: spent, pointerOf: pointerOf('spentOnPlay') },
-    ...(flows.launchedAtMs === null
-      ? []
-      : [{ at: 'moment', atMs: flows.launchedAtMs, text: 'Launch', pointer: `${from}/launchedAt` } as const]),
-  ]
+  const pointerOf = (index: number, field: 'figure' | 'at'): string =>
+    `${from}/buckets/${index}/${field === 'at' ? 'at' : PAID.key}`
   return linePlot({
     ...commonOf(flows),
     id: 'flows',
@@ -77,7 +60,7 @@ export function flowsPlot(flows: Flows, { token }: Site, from = ''): Plot {
     series: [spent, paid],
     placement: 'middle',
     size: 'tall',
-    annotations,
+    names: { bars: paid, line: spent, pointerOf },
   })
 }
 

@@ -3,7 +3,7 @@ import { amountHtml, exactAmount, headlineAmount, isPositive, priceHtml } from '
 import { facts } from '../../markup/book.ts'
 import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
-import { digitsOf } from '../../markup/chart-scale.ts'
+import { greatestIndex } from '../../markup/chart-scale.ts'
 import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { bucketOf, bucketStart, momentText, rangeEnd } from '../../markup/moment-html.ts'
@@ -108,7 +108,7 @@ function sentenceOf(flows: Flows, { site }: View): Html {
 /** Words about the chart, and a link to the payments of its highest bar. */
 function captionOf(flows: Flows, { site, paths }: View): Html {
   const { buckets, bucket, toMs } = flows
-  const most = mostPaid(flows)
+  const most = greatestIndex(buckets.map(({ paidInPrizes }) => paidInPrizes))
   const shown = most === null ? undefined : buckets[most]
   const next = most === null ? undefined : buckets[most + 1]
   const end = next === undefined ? new Date(toMs).toISOString() : next.at
@@ -139,17 +139,6 @@ function whenOf({ bucket, to }: Flows, at: string): Html {
   return bucket === 'hour' || bucket === 'minute'
     ? html`in the ${bucket} from ${bucketStart(bucket, at, to)}`
     : bucketOf(bucket, at)
-}
-
-/** Index of the bucket in which most was paid; null if nothing was. */
-function mostPaid({ buckets }: Flows): number | null {
-  let most: number | null = null
-  let digits = 0n
-  for (const [index, { paidInPrizes }] of buckets.entries()) {
-    const paid = digitsOf(paidInPrizes)
-    if (paid > digits) [most, digits] = [index, paid]
-  }
-  return most
 }
 
 function burnedOf(flows: Flows, { site }: View): Html {
