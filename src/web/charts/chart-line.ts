@@ -70,7 +70,7 @@ export function linePlot(lines: Lines): Plot {
 
 /**
  * Words of a plot, where they cover no mark and each other nowhere. The highest bar is named in the space above all marks,
- * from where a line leads to it. The line is named in the other half, above all marks of that half.
+ * from where a line leads to it. The line is named in the other half, above the marks there.
  */
 function namesOf(
   { bars, line: drawn, pointerOf }: Names,
@@ -83,18 +83,18 @@ function namesOf(
   const place = (figure: ChartValue): number => scale.place(figure ?? '0') * height
   const most = greatestIndex(bars.figures)
   const isRight = most !== null && share(most) > 0.5
-  const half = Math.floor(starts.length / 2)
-  const others = [bars, drawn].flatMap(({ figures }) =>
-    isRight ? figures.slice(0, half + 1) : figures.slice(half),
+  const at = isRight ? 0.3 : 0.7
+  const near = [bars, drawn].flatMap(({ figures }) =>
+    figures.filter((_, index) => Math.abs(share(index) - at) < NEAR + 1 / starts.length),
   )
   const ofLine: ChartWords = {
     rows: [{ shown: drawn.name, style: drawn.style }],
-    share: isRight ? 0.3 : 0.7,
-    y: Math.min(...others.map(place)) - ABOVE,
+    share: at,
+    y: Math.min(scale.zero * height, ...near.map(place)) - ABOVE,
     anchor: 'middle',
   }
   if (most === null) return starts.length === 0 ? [] : [ofLine]
-  const at = share(most)
+  const center = share(most)
   const figure = html`<tspan data-expr="cut ${pointerOf(most, 'figure')}"
     >${shortAmount(bars.figures[most] ?? '0')}</tspan
   >`
@@ -104,9 +104,9 @@ function namesOf(
     >`
   const ofBar: ChartWords = {
     rows: [{ shown: html`${bars.name}: ${figure}`, style: bars.style }, { shown: day }],
-    share: at,
+    share: center,
     y: TOP,
-    anchor: at < 1 / 3 ? 'start' : at > 2 / 3 ? 'end' : 'middle',
+    anchor: center < 1 / 3 ? 'start' : center > 2 / 3 ? 'end' : 'middle',
     lead: place(bars.figures[most] ?? '0'),
   }
   return [ofBar, ofLine]
@@ -115,6 +115,8 @@ function namesOf(
 /** Distance of words from the marks below them, and base line of the first row of a plot, in pixels. */
 const ABOVE = 6
 const TOP = 12
+/** Share of a narrow plot that half of the name of a line takes. */
+const NEAR = 0.19
 
 /** Bars of the buckets, those that are not over in a pale colour. */
 function barsOf({ figures, style }: Pick<Series, 'figures' | 'style'>, over: number, scale: Scale): Html {

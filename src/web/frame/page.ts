@@ -8,7 +8,7 @@ import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
-import type { ApiDocument } from './api-document.ts'
+import type { ApiDocument } from '../reference/api-document.ts'
 import type { AnswerTable } from '../../serve/http/csv.ts'
 import type { LinkPreview } from '../preview/link-preview.ts'
 

@@ -1,6 +1,5 @@
 /** Script of the reference. A form shows the answer below it, with status, size and time; a stream as it comes. */
 import { piecesOf } from '../../client/body.ts'
-import { typescriptOf } from '../markup/api-call.ts'
 import './island-still.ts'
 
 /** Length at which an answer is shown in part: its start, or the end of a stream. */
@@ -18,10 +17,10 @@ function startAsking(form: HTMLFormElement): void {
   const place = form.nextElementSibling
   const output = place?.querySelector('output')
   const page = place?.querySelector('a')
-  const [curl, typescript, stop] = place?.querySelectorAll('button') ?? []
+  const [curl, stop] = place?.querySelectorAll('button') ?? []
   const pane = place?.querySelector('pre')
   const shown = pane?.firstElementChild
-  if (!(place instanceof HTMLElement && output && page && curl && typescript && stop && pane && shown)) return
+  if (!(place instanceof HTMLElement && output && page && curl && stop && pane && shown)) return
   let gone = new AbortController()
 
   /** Sends the request and shows the answer until it ends or the signal aborts. */
@@ -41,14 +40,6 @@ function startAsking(form: HTMLFormElement): void {
       const { url, headers, body } = answer
       const path = url.slice(location.origin.length)
       curl.dataset['copyCurl'] = path
-      typescript.dataset['copy'] = typescriptOf({
-        id: fields[0]?.[1] ?? '',
-        base: location.origin,
-        request: path,
-        place: form.querySelector<HTMLInputElement | HTMLSelectElement>('[required]')?.value ?? null,
-        query: [...new URL(url).searchParams],
-        lists: new Set([...form.querySelectorAll<HTMLInputElement>('[data-list]')].map(({ name }) => name)),
-      })
       const type = headers.get('Content-Type') ?? ''
       const isStream = /event/.test(type)
       page.href = path.replace('/api/v1', '')

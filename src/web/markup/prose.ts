@@ -1,8 +1,13 @@
 import { type Html, html } from './html.ts'
 
-/** Text of the OpenAPI document, with the parts between backticks as code. */
+/** Text of the OpenAPI document, which is Markdown with nothing but code between backticks and links. */
 export function prose(text: string): Html {
-  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`
+  const parts = text.split(/(`[^`]*`|\[[^\]]*\]\([^)\s]*\))/)
+  return html`${parts.map((part) => {
+    const [, words = '', href = ''] = /^\[(.*)\]\((.*)\)$/.exec(part) ?? []
+    if (href !== '') return html`<a href="${href}">${words}</a>`
+    return part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : part
+  })}`
 }
 
 /** The same with a full stop at its end; null for no text. */
@@ -14,9 +19,6 @@ export function sentence(text: string | undefined): Html | null {
 export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
-
-/** Element id of a part that several answers share. */
-export const anchorOf = (name: string): string => `of-${name}`
 
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(

@@ -3,7 +3,7 @@ import type { EventWire } from '../../protocol/event.ts'
 import { type EndpointId, type PathPart, pathParts } from '../../protocol/paths.ts'
 import { DAY_MS } from '../../protocol/moment.ts'
 import { fillPath } from '../frame/answers.ts'
-import { type DocumentedEndpoint, exampleOf, mediaOf, requestOf } from '../frame/api-document.ts'
+import { type DocumentedEndpoint, exampleOf, mediaOf, requestOf } from './api-document.ts'
 import { askEndpoint } from '../frame/linked-answers.ts'
 import type { ApiRequest, View } from '../frame/page.ts'
 

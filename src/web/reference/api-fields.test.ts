@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { openapi } from '../../serve/describe/openapi.ts'
-import { type ApiDocument, endpointsOf, mediaOf } from '../frame/api-document.ts'
+import { type ApiDocument, endpointsOf, mediaOf } from './api-document.ts'
 import { fieldsOf, schemaName, sharedIn } from './api-fields.ts'
 
 const document: ApiDocument = JSON.parse(JSON.stringify(openapi({ version: '0.0.1', licence: null })))

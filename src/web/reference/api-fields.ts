@@ -1,4 +1,11 @@
-import type { ApiDocument, ValueSchema } from '../frame/api-document.ts'
+import {
+  type ApiDocument,
+  type DocumentTable,
+  linkTo,
+  mediaOf,
+  type Operation,
+  type ValueSchema,
+} from './api-document.ts'
 
 /** A field of an answer. Its name is a path with dots, `[]` for each element and `*` for any name. */
 export type Field = Readonly<{
@@ -40,19 +47,46 @@ export function formsOf(token: string): readonly (readonly [name: string, descri
   ]
 }
 
-/** Type of a field, and a note whether it may be null or missing. */
-export function typeOfField({ form, of, nullable, optional }: Field): readonly [form: string, rest: string] {
-  return [of ?? form ?? '', `${nullable ? ' or null' : ''}${optional ? ', optional' : ''}`]
-}
-
-/** Unit of a field; a dash when it has none. */
-export function unitOf({ of, unit }: Field, token: string): string {
+/** The fields of an answer. */
+export function fieldTable(fields: readonly Field[], token: string): DocumentTable {
   const units: Readonly<Record<string, string>> = {
     amount: token,
     price: `USD for 1 ${token}`,
     moment: 'UTC',
   }
-  return units[of ?? ''] ?? unit ?? '–'
+  const rows = fields.map(({ name, form, of, nullable, optional, unit, meaning }) => [
+    `\`${name}\`${of === 'moment' ? ', `…Ms`' : ''}`,
+    `${of === null ? form : linkTo(of)}${nullable ? ' or null' : ''}${optional ? ', optional' : ''}`,
+    units[of ?? ''] ?? unit ?? '–',
+    meaning,
+  ])
+  return { head: ['Field', 'Type', 'Unit', 'Meaning'], rows }
+}
+
+/** Description of an answer in one media type. */
+type MediaDescription = Readonly<{
+  type: string
+  /** Sentences about it: its meaning, and the shared parts that it consists of. */
+  says: string
+  /** Fields, when its schema is not shared. */
+  fields: readonly Field[]
+}>
+
+/** Descriptions of an endpoint's answer, by media type. */
+export function mediaDescriptions(operation: Operation, document: ApiDocument): readonly MediaDescription[] {
+  const known = new Set(sharedIn(document))
+  return mediaOf(operation).map(([type, { schema = {}, 'x-itemSchema': items }]) => {
+    const name = schemaName(schema)
+    const isShared = name !== null && known.has(name)
+    const meaning = schema.description ?? document.components.schemas[name ?? '']?.description
+    const parts = refsIn(items).filter((one) => known.has(one))
+    const says = [
+      `\`${type}\`${meaning === undefined ? '.' : `: ${meaning.replace(/\.?$/, '.')}`}`,
+      ...(isShared ? [`Its fields are those of ${linkTo(name)}.`] : []),
+      ...(parts.length === 0 ? [] : [`Its parts: ${parts.map(linkTo).join(', ')}.`]),
+    ].join(' ')
+    return { type, says, fields: name === null || isShared ? [] : fieldsOf(name, document) }
+  })
 }
 
 const shared = new WeakMap<ApiDocument, readonly string[]>()
@@ -73,7 +107,7 @@ export function sharedIn(document: ApiDocument): readonly string[] {
 }
 
 /** Names of the schemas that a part of the document refers to. */
-export function refsIn(value: unknown): readonly string[] {
+function refsIn(value: unknown): readonly string[] {
   const found = (JSON.stringify(value) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
   return [...new Set([...found].map(([, name = '']) => name))]
 }

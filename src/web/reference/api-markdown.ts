@@ -1,24 +1,19 @@
-import { PROBLEMS } from '../../protocol/problem.ts'
 import { ENDPOINT_PATHS, FRICTIONLESS_PATH } from '../../protocol/paths.ts'
-import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
 import { type ExampleRequest, openExampleRequests } from './api-answers.ts'
 import {
   type ApiDocument,
-  type ApiParameter,
   CACHING_AND_COSTS,
   type DocumentedEndpoint,
+  type DocumentTable,
   endpointsOf,
-  exampleIn,
-  formOf,
-  meaningOf,
+  parameterTable,
   PROBLEMS_INTRODUCTION,
-  valueBoundsOf,
-} from '../frame/api-document.ts'
-import { type Field, fieldsOf, formsOf, sharedIn, typeOfField, unitOf } from './api-fields.ts'
-import { type MediaDescription, mediaDescriptions } from './api-media.ts'
+  problemTable,
+} from './api-document.ts'
+import { fieldsOf, fieldTable, formsOf, mediaDescriptions, sharedIn } from './api-fields.ts'
 import { snippetsOf } from './api-snippets.ts'
 import type { AnswerRoute, Reply, RouteRequest } from '../../serve/http/route.ts'
 import { askEndpoint } from '../frame/linked-answers.ts'
@@ -69,41 +64,14 @@ function endpointPart(endpoint: DocumentedEndpoint, reference: Reference): reado
   return [
     `### GET ${path}`,
     `${summary}.`,
-    ...(parameters.length === 0 ? [] : [table(PARAMETER_HEAD, parameters.map(parameterRow))]),
+    ...(parameters.length === 0 ? [] : [table(parameterTable(endpoint))]),
     codeBlock('sh', curl?.text ?? ''),
-    ...mediaDescriptions(endpoint, document).flatMap((media) => answerPart(media, literal(site.token))),
+    ...mediaDescriptions(endpoint, document).flatMap(({ says, fields }) => [
+      withoutLinks(`Answers ${says}`),
+      ...(fields.length === 0 ? [] : [table(fieldTable(fields, literal(site.token)))]),
+    ]),
     description,
   ]
-}
-
-const PARAMETER_HEAD = ['Parameter', 'Type', 'Default', 'Bounds', 'Example', 'Meaning']
-
-function parameterRow(parameter: ApiParameter): readonly string[] {
-  const { name, in: place, schema } = parameter
-  const [meaning, absent] = meaningOf(parameter)
-  const where = place === 'query' ? '' : ` (${place})`
-  const example = `\`${exampleIn(parameter)}\``
-  return [`\`${name}\`${where}`, formOf(schema), absent, valueBoundsOf(schema) ?? '–', example, meaning]
-}
-
-function answerPart(
-  { type, meaning, is, parts, fields }: MediaDescription,
-  token: string,
-): readonly string[] {
-  const paragraph = [
-    `Answers \`${type}\`${meaning === undefined ? '.' : `: ${sentence(meaning)}`}`,
-    ...(is === null ? [] : [`Its fields are those of ${is}, below.`]),
-    ...(parts.length === 0 ? [] : [`Its parts are described below: ${parts.join(', ')}.`]),
-  ].join(' ')
-  return fields.length === 0 ? [paragraph] : [paragraph, fieldsTable(fields, token)]
-}
-
-function fieldsTable(fields: readonly Field[], token: string): string {
-  const rows = fields.map((field) => {
-    const name = `\`${field.name}\`${field.of === 'moment' ? ', `…Ms`' : ''}`
-    return [name, typeOfField(field).join(''), unitOf(field, token), field.meaning]
-  })
-  return table(['Field', 'Type', 'Unit', 'Meaning'], rows)
 }
 
 function sharedPart(document: ApiDocument, token: string): readonly string[] {
@@ -112,29 +80,20 @@ function sharedPart(document: ApiDocument, token: string): readonly string[] {
     ...formsOf(token).flatMap(([name, description]) => [`### ${name}`, description]),
     ...sharedIn(document).flatMap((name) => [
       `### ${name}`,
-      sentence(document.components.schemas[name]?.description ?? ''),
-      fieldsTable(fieldsOf(name, document), token),
+      (document.components.schemas[name]?.description ?? '').replace(/\.?$/, '.'),
+      table(fieldTable(fieldsOf(name, document), token)),
     ]),
   ]
 }
 
 function problemsPart(document: ApiDocument, token: string): readonly string[] {
-  const rows = PUBLIC_PROBLEMS.map((code) => [
-    `\`${code}\``,
-    String(PROBLEMS[code].status),
-    PROBLEMS[code].title,
-  ])
   return [
     '## Problems',
     `${PROBLEMS_INTRODUCTION} The \`type\` of each is \`${PROBLEM_BASE}/\` and the code; [the page of errors](${ERRORS_PATH}) has the cure of each.`,
-    table(['Code', 'Status', 'What is wrong'], rows),
+    table(problemTable((code) => `\`${code}\``)),
     '### The document',
-    fieldsTable(fieldsOf('Problem', document), token),
+    table(fieldTable(fieldsOf('Problem', document), token)),
   ]
-}
-
-function sentence(text: string): string {
-  return text.endsWith('.') ? text : `${text}.`
 }
 
 /** Escapes a text of the operator, so that nothing in it is Markdown or HTML. */
@@ -148,8 +107,13 @@ function codeBlock(language: string, text: string): string {
 }
 
 /** A Markdown table. */
-function table(names: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [names, names.map(() => '---'), ...rows].map(lineOf).join('\n')
+function table({ head, rows }: DocumentTable): string {
+  return [head, head.map(() => '---'), ...rows].map(lineOf).join('\n')
+}
+
+/** The text without links, which lead to ids of the page. */
+function withoutLinks(text: string): string {
+  return text.replaceAll(/\[([^\]]*)\]\(#[^)]*\)/g, '$1')
 }
 
 function lineOf(cells: readonly string[]): string {
@@ -158,7 +122,9 @@ function lineOf(cells: readonly string[]): string {
 
 /** Escapes the bars of a cell, which end it even between backticks. Escaped bars stay as they are. */
 function cellOf(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/(?<!\\)\|/g, String.raw`\|`)
+  return withoutLinks(text)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/(?<!\\)\|/g, String.raw`\|`)
 }
 
 export const MARKDOWN_PATH = '/api.md'

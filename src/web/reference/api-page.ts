@@ -5,31 +5,29 @@ import { TERMS } from '../../serve/describe/information.ts'
 import { fillPath } from '../frame/answers.ts'
 import { type AnsweredExample, type ExampleAnswer, openExampleAnswers } from './api-answers.ts'
 import {
+  anchorOf,
   type ApiDocument,
   type ApiParameter,
   CACHING_AND_COSTS,
   type DocumentedEndpoint,
+  type DocumentTable,
   endpointsOf,
   endpointTerms,
   exampleIn,
-  formOf,
-  meaningOf,
   mediaOf,
+  parameterTable,
   PROBLEMS_INTRODUCTION,
-  valueBoundsOf,
-} from '../frame/api-document.ts'
+  problemTable,
+} from './api-document.ts'
 import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
-import { mediaDescriptions } from './api-media.ts'
-import { anchorOf, prose, sentence } from '../markup/prose.ts'
+import { prose, sentence } from '../markup/prose.ts'
 import { snippetsOf } from './api-snippets.ts'
 import { copyButton } from '../frame/view-bar.ts'
 import { MARKDOWN_PATH } from './api-markdown.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
-import { PUBLIC_PROBLEMS } from '../../serve/describe/endpoint-problems.ts'
 import { ERRORS_PATH } from '../../serve/http/problem-document.ts'
-import { type Field, fieldsOf, formsOf, sharedIn, typeOfField, unitOf } from './api-fields.ts'
+import { fieldsOf, fieldTable, formsOf, mediaDescriptions, sharedIn } from './api-fields.ts'
 
 const VALUE_CHARS_MAX = 200
 
@@ -155,8 +153,9 @@ function sectionOf(
   return html`<section aria-labelledby="${id}" data-chrome>
     <h2 id="${id}">GET ${path}</h2>
     <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
-    ${parametersTable(endpoint)} ${requestForm(endpoint, shown.segments, page)}
-    ${requestPart(endpoint, shown, view)} ${shown.answer === null ? null : answerPart(id, shown.answer)}
+    ${endpoint.parameters.length === 0 ? null : tableOf(`Parameters of ${id}`, 'params asked', parameterTable(endpoint))}
+    ${requestForm(endpoint, shown.segments, page)} ${requestPart(endpoint, shown, view)}
+    ${shown.answer === null ? null : answerPart(id, shown.answer)}
     ${fieldsPart(endpoint, document, view.site.token)} ${endpointTerms(endpoint)}
   </section>`
 }
@@ -197,53 +196,40 @@ function answerPart(id: string, { type, text, of, request }: ExampleAnswer): Htm
 
 /** Fields of the answer in each media type. */
 function fieldsPart(endpoint: DocumentedEndpoint, document: ApiDocument, token: string): Html {
-  const link = (name: string): Html => html`<a href="#${anchorOf(name)}">${name}</a>`
+  const name = `Fields of ${endpoint.operationId}`
   return html`<details>
     <summary>Fields of the answer</summary>
     ${mediaDescriptions(endpoint, document).map(
-      ({ type, meaning, is, parts, fields }) =>
-        html`<p>
-            <code>${type}</code>${meaning === undefined ? '.' : html`: ${sentence(meaning)}`}
-            ${is === null ? null : html`Its fields are those of ${link(is)}.`}
-            ${parts.length === 0 ? null : html`Its parts: ${parts.map((one) => html`${link(one)} `)}`}
-          </p>
-          ${fields.length === 0 ? null : fieldsTable(`Fields of ${endpoint.operationId}`, fields, token)}`,
+      ({ says, fields }) =>
+        html`<p>${prose(says)}</p>
+          ${fields.length === 0 ? null : tableOf(name, 'params', fieldTable(fields, token))}`,
     )}
   </details>`
 }
 
-type Segments = Readonly<Record<string, string>>
-
-/** Table of an endpoint's parameters; null when it has none. */
-function parametersTable({ operationId, parameters }: DocumentedEndpoint): Html | null {
-  if (parameters.length === 0) return null
-  return html`<div class="wide" role="region" aria-label="Parameters of ${operationId}" tabindex="0">
-    <table class="params asked cards">
+/** A table of the document. */
+function tableOf(label: string, kind: string, { head, rows }: DocumentTable): Html {
+  return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
+    <table class="${kind} cards">
       <thead>
         <tr>
-          ${['Parameter', 'Type', 'Default', 'Bounds', 'Example', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
+          ${head.map((name) => html`<th scope="col">${name}</th>`)}
         </tr>
       </thead>
       <tbody>
-        ${parameters.map(rowOf)}
+        ${rows.map(
+          ([first = '', ...cells]) =>
+            html`<tr>
+              <th scope="row">${prose(first)}</th>
+              ${cells.map((cell) => html`<td>${prose(cell)}</td>`)}
+            </tr>`,
+        )}
       </tbody>
     </table>
   </div>`
 }
 
-function rowOf(parameter: ApiParameter): Html {
-  const { name, in: place, schema } = parameter
-  const [meaning, absent] = meaningOf(parameter)
-  const form = formOf(schema)
-  return html`<tr>
-    <th scope="row"><code>${name}</code>${place === 'query' ? null : ` (${place})`}</th>
-    <td>${form === 'moment' ? html`<a href="#${anchorOf(form)}">${form}</a>` : form}</td>
-    <td>${prose(absent)}</td>
-    <td>${valueBoundsOf(schema) ?? '–'}</td>
-    <td><code>${exampleIn(parameter)}</code></td>
-    <td>${prose(meaning)}</td>
-  </tr>`
-}
+type Segments = Readonly<Record<string, string>>
 
 /** Form that sends a request. It sends input as typed, so that the API answers mistakes. */
 function requestForm(endpoint: DocumentedEndpoint, segments: Segments, page: string | null): Html {
@@ -261,14 +247,11 @@ function requestForm(endpoint: DocumentedEndpoint, segments: Segments, page: str
       <p>
         <output></output> ${page === null ? html`<a hidden></a>` : html`· <a>Open as a page</a>`}
         <button type="button" data-copy-curl="">Copy curl</button>
-        <button type="button" data-copy="">Copy TypeScript</button> <button type="button">Stop</button>
+        <button type="button">Stop</button>
       </p>
       <pre tabindex="0" role="region" aria-label="What ${id} answered"><code></code></pre>
     </div>`
 }
-
-/** Attribute for the script: the field takes a list. */
-const LIST = html`data-list`
 
 function fieldOf(parameter: ApiParameter, here: string | undefined): Html {
   const { name, in: place, schema } = parameter
@@ -281,39 +264,7 @@ function fieldOf(parameter: ApiParameter, here: string | undefined): Html {
   }
   return place === 'path'
     ? html`<input name="${name}" size="14" required pattern="\\w[\\w.\\/\\-]*" value="${here ?? example}" />`
-    : html`<input
-        name="${name}"
-        size="${example.length > 14 ? 20 : 14}"
-        placeholder="${example}"
-        ${schema.type === 'array' ? LIST : null}
-      />`
-}
-
-/** Table of fields: name, type, unit and meaning. */
-function fieldsTable(label: string, fields: readonly Field[], token: string): Html {
-  return html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
-    <table class="params cards">
-      <thead>
-        <tr>
-          ${['Field', 'Type', 'Unit', 'Meaning'].map((name) => html`<th scope="col">${name}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${fields.map((one) => sharedRow(one, token))}
-      </tbody>
-    </table>
-  </div>`
-}
-
-function sharedRow(field: Field, token: string): Html {
-  const { name, of, meaning } = field
-  const [form, rest] = typeOfField(field)
-  return html`<tr>
-    <th scope="row"><code>${name}</code>${of === 'moment' ? html`, <code>…Ms</code>` : null}</th>
-    <td>${of === null ? form : html`<a href="#${anchorOf(of)}">${form}</a>`}${rest}</td>
-    <td>${unitOf(field, token)}</td>
-    <td>${prose(meaning)}</td>
-  </tr>`
+    : html`<input name="${name}" size="${example.length > 14 ? 20 : 14}" placeholder="${example}" />`
 }
 
 /** Section about the shared parts of answers. */
@@ -330,7 +281,7 @@ function sharedParts(document: ApiDocument, token: string): Html {
       (name) =>
         html`<h3 id="${anchorOf(name)}">${name}</h3>
           ${schemas[name]?.description === undefined ? null : html`<p>${sentence(schemas[name].description)}</p>`}
-          ${fieldsTable(`Fields of ${name}`, fieldsOf(name, document), token)}`,
+          ${tableOf(`Fields of ${name}`, 'params', fieldTable(fieldsOf(name, document), token))}`,
     )}
   </section>`
 }
@@ -346,28 +297,12 @@ function problemParts(document: ApiDocument, token: string): Html {
   return html`<section aria-labelledby="problems" data-chrome>
     <h2 id="problems">Problems</h2>
     <p>${prose(PROBLEMS_INTRODUCTION)}</p>
-    <div class="wide" role="region" aria-label="Problems by code" tabindex="0">
-      <table class="cards">
-        <thead>
-          <tr>
-            <th scope="col">Code</th>
-            <th scope="col">Status</th>
-            <th scope="col">What is wrong</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${PUBLIC_PROBLEMS.map(
-            (code) =>
-              html`<tr>
-                <th scope="row"><a href="${ERRORS_PATH}#${code}">${code}</a></th>
-                <td>${PROBLEMS[code].status}</td>
-                <td>${PROBLEMS[code].title}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${tableOf(
+      'Problems by code',
+      '',
+      problemTable((code) => `[${code}](${ERRORS_PATH}#${code})`),
+    )}
     <h3>The document</h3>
-    ${fieldsTable('Fields of a problem', fieldsOf('Problem', document), token)}
+    ${tableOf('Fields of a problem', 'params', fieldTable(fieldsOf('Problem', document), token))}
   </section>`
 }

@@ -1,12 +1,26 @@
 import type { ExampleRequest } from './api-answers.ts'
-import { type ApiCall, BINARY_ENDPOINTS, monthIn, typescriptOf } from '../markup/api-call.ts'
-import { type DocumentedEndpoint, mediaOf } from '../frame/api-document.ts'
+import type { RawEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import { type DocumentedEndpoint, mediaOf } from './api-document.ts'
 
 /** A program in one language that sends a request. */
 type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
 
 /** A request, as the snippets of all languages need it. */
-type SnippetRequest = ApiCall & Readonly<{ url: string; isJson: boolean }>
+type SnippetRequest = Readonly<{
+  id: string
+  base: string
+  request: string
+  url: string
+  isJson: boolean
+  /** Value of the path's variable part; null for a path without one. */
+  place: string | null
+  query: readonly (readonly [name: string, value: string])[]
+  /** Names of the parameters that are lists. */
+  lists: ReadonlySet<string>
+}>
+
+/** Endpoints that answer with bytes, not text. */
+const BINARY_ENDPOINTS: ReadonlySet<string> = new Set<RawEndpoint>(['logTile', 'logEntries'])
 
 /** Programs that send an example request: curl, TypeScript, Python and the command line. */
 export function snippetsOf(
@@ -37,6 +51,50 @@ export function snippetsOf(
 function curlOf({ id, url }: SnippetRequest): string {
   if (id === 'stream') return `curl -N '${url}'`
   return `curl ${id === 'archiveFile' || BINARY_ENDPOINTS.has(id) ? '-O' : '-s'} '${url}'`
+}
+
+/** TypeScript program that makes the request with this project's client. */
+function typescriptOf(request: SnippetRequest): string {
+  return `import { openDaybook } from 'daybook-client'
+
+const daybook = openDaybook('${request.base}')
+${linesOf(request)}`
+}
+
+function linesOf({ id, request, place, query, lists }: SnippetRequest): string {
+  if (BINARY_ENDPOINTS.has(id)) {
+    return `const answer = await daybook.ask.get('${request}')\nconsole.log(answer.bytes().length)`
+  }
+  if (id === 'archiveFile') {
+    return `for await (const event of daybook.month('${monthIn(place)}')) console.log(event.seq)`
+  }
+  const fields = query
+    // The client always asks for JSON.
+    .filter(([name]) => name !== 'format')
+    .map(([name, value]) => {
+      const written = lists.has(name) ? `[${value.split(',').map(textOf).join(', ')}]` : literalOf(value)
+      return `${name}: ${written}`
+    })
+  const asked = fields.length === 0 ? [] : [`{ ${fields.join(', ')} }`]
+  if (id === 'stream') {
+    return `for await (const event of daybook.stream(${asked.join('')})) console.log(event)`
+  }
+  const placed = place === null ? [] : [literalOf(place)]
+  const method = id === 'events' ? 'page' : id
+  return `console.log(await daybook.${method}(${[...placed, ...asked].join(', ')}))`
+}
+
+/** Month in the name of an archive file, `2026-10`. */
+function monthIn(place: string | null): string {
+  return place?.slice(0, 'yyyy-mm'.length) ?? ''
+}
+
+function literalOf(value: string): string {
+  return /^-?\d{1,15}$/.test(value) ? value : textOf(value)
+}
+
+function textOf(value: string): string {
+  return `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`
 }
 
 function pythonOf({ id, url, isJson }: SnippetRequest): string {

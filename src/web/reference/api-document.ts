@@ -3,8 +3,14 @@ import type { EndpointId } from '../../protocol/paths.ts'
 import { LIST_NOTE } from '../../serve/describe/openapi-parameters.ts'
 import { SECOND_MS } from '../../protocol/moment.ts'
 import { ALLOWANCE_REQUESTS, ALLOWANCE_WINDOW_MS } from '../../protocol/parameters.ts'
-import { PROBLEMS } from '../../protocol/problem.ts'
-import { cachingOf, COMMON_PROBLEMS, costOf, problemsOf } from '../../serve/describe/endpoint-problems.ts'
+import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
+import {
+  cachingOf,
+  COMMON_PROBLEMS,
+  costOf,
+  problemsOf,
+  PUBLIC_PROBLEMS,
+} from '../../serve/describe/endpoint-problems.ts'
 import { prose } from '../markup/prose.ts'
 import { type Html, html } from '../markup/html.ts'
 
@@ -79,37 +85,50 @@ export function rowOf({ operationId }: Operation): Row {
   return endpointOf(operationId)
 }
 
+/** A table whose cells are Markdown: the page and the Markdown of the reference show the same. */
+export type DocumentTable = Readonly<{ head: readonly string[]; rows: readonly (readonly string[])[] }>
+
+/** The parameters of an endpoint. */
+export function parameterTable({ parameters }: Operation): DocumentTable {
+  const rows = parameters.map((parameter) => {
+    const { name, in: place, schema, description } = parameter
+    // The document has the meaning and the default in one text.
+    const [meaning = '', absent] = description
+      .replace(LIST_NOTE, '')
+      .replace(/\.$/, '')
+      .split('. When absent: ')
+    return [
+      `\`${name}\`${place === 'query' ? '' : ` (${place})`}`,
+      formOf(schema),
+      absent ?? (place === 'path' ? 'none: it is needed' : 'not sent'),
+      valueBoundsOf(schema),
+      `\`${exampleIn(parameter)}\``,
+      meaning,
+    ]
+  })
+  return { head: ['Parameter', 'Type', 'Default', 'Bounds', 'Example', 'Meaning'], rows }
+}
+
 /** Form of a parameter's values in words. */
-export function formOf({ type, enum: values, oneOf, items }: ValueSchema): string {
-  if (oneOf !== undefined) return 'moment'
+function formOf({ type, enum: values, oneOf, items }: ValueSchema): string {
+  if (oneOf !== undefined) return linkTo('moment')
   if (values !== undefined) return values.length === 1 ? `only ${values.join()}` : 'one word'
   if (items?.enum !== undefined) return 'words, with commas'
   return type === 'integer' ? 'whole number' : 'text'
 }
 
-/** Bounds or choices of a value in words; null without any. */
-export function valueBoundsOf({
-  enum: values,
-  items,
-  minimum,
-  maximum,
-  maxLength,
-}: ValueSchema): string | null {
+/** Bounds or choices of a value in words; a dash without any. */
+function valueBoundsOf({ enum: values, items, minimum, maximum, maxLength }: ValueSchema): string {
   const words = values ?? items?.enum
-  if (words !== undefined) return words.length === 1 ? null : words.join(', ')
+  if (words !== undefined) return words.length === 1 ? '–' : words.join(', ')
   if (maxLength !== undefined) return `${maxLength} characters`
-  if (minimum === undefined || maximum === undefined) return null
+  if (minimum === undefined || maximum === undefined) return '–'
   return maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `${minimum} to ${maximum}`
 }
 
-/** Meaning of a parameter and its default, which the document has in one text. */
-export function meaningOf({ description, in: place }: ApiParameter): readonly [string, string] {
-  const [meaning = '', absent] = description
-    .replace(LIST_NOTE, '')
-    .replace(/\.$/, '')
-    .split('. When absent: ')
-  return [meaning, absent ?? (place === 'path' ? 'none: it is needed' : 'not sent')]
-}
+/** Element id of a part that several answers share, and a link to it. */
+export const anchorOf = (name: string): string => `of-${name}`
+export const linkTo = (name: string): string => `[${name}](#${anchorOf(name)})`
 
 /** Example of a parameter as it is in a URL. */
 export function exampleIn({ example = '' }: ApiParameter): string {
@@ -164,3 +183,13 @@ export const CACHING_AND_COSTS: readonly string[] = [
 export const PROBLEMS_INTRODUCTION: string =
   'An error is `application/problem+json` (RFC 9457), is never cached, and repeats no value that was sent. ' +
   `Programs use its \`code\`. Every endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`
+
+/** The problems of the public API, each named in the way of the reader's format. */
+export function problemTable(named: (code: ProblemCode) => string): DocumentTable {
+  const rows = PUBLIC_PROBLEMS.map((code) => [
+    named(code),
+    String(PROBLEMS[code].status),
+    PROBLEMS[code].title,
+  ])
+  return { head: ['Code', 'Status', 'What is wrong'], rows }
+}
