@@ -1,5 +1,5 @@
 import { assert } from '../../protocol/brand.ts'
-import { endpointOf, type TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
+import { type Answers, endpointOf, type TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
 import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type RouteValue,
 } from '../../serve/http/route.ts'
 import { parseQuery } from '../../serve/query/query.ts'
-import type { AnswerTo, ApiRequest, LinkedAnswer } from './page.ts'
+import type { ApiRequest, LinkedAnswer } from './page.ts'
 
 /** The API for pages. Calls the API's own routes in the same thread, without HTTP. */
 export type Api = Readonly<{
@@ -26,7 +26,7 @@ export type Api = Readonly<{
     endpoint: Id,
     ask: RouteRequest,
     asked: ApiRequest,
-  ): Promise<Parsed<LinkedAnswer<AnswerTo<Id>> & Readonly<{ keep: Keep }>>>
+  ): Promise<Parsed<LinkedAnswer<Answers[Id]> & Readonly<{ keep: Keep }>>>
 }>
 
 /** Conditional headers of a request are about the page, not about the API's answer. */
@@ -82,7 +82,7 @@ export function openApi(routes: readonly Route[]): Api {
       if (!answered.ok) return answered
       const { value, keep } = answered.value
       // The route of an endpoint gives its answer.
-      const { answer }: Readonly<{ answer: AnswerTo<typeof endpoint> }> = Object({ answer: value })
+      const { answer }: Readonly<{ answer: Answers[typeof endpoint] }> = Object({ answer: value })
       return parsed({ answer, address: `${path}${asked.value.format()}`, keep })
     },
   }

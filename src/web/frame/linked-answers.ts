@@ -1,23 +1,22 @@
+import type { Answers } from '../../protocol/endpoints/endpoints.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { type Html, html, type Part } from '../markup/html.ts'
-import type { AnswerTo, ApiRequest, LinkedAnswer, View } from './page.ts'
+import type { ApiRequest, LinkedAnswer, View } from './page.ts'
 
 /** Asks an endpoint. Throws if it refuses, so the request must be valid. */
 export async function askEndpoint<Id extends EndpointId>(
   view: Pick<View, 'ask'>,
   endpoint: Id,
   asked: ApiRequest = {},
-): Promise<LinkedAnswer<AnswerTo<Id>>> {
+): Promise<LinkedAnswer<Answers[Id]>> {
   const reply = await view.ask(endpoint, asked)
   assert(reply.ok, `a page asks ${endpoint} what it answers`)
   return reply.value
 }
 
 /** The first event of the log; null if there is none. */
-export async function firstEvent({
-  ask,
-}: Pick<View, 'ask'>): Promise<LinkedAnswer<AnswerTo<'event'>> | null> {
+export async function firstEvent({ ask }: Pick<View, 'ask'>): Promise<LinkedAnswer<Answers['event']> | null> {
   const reply = await ask('event', { segments: { seq: '1' } })
   return reply.ok ? reply.value : null
 }

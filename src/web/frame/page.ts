@@ -8,7 +8,6 @@ import type { ParsedQuery } from '../../serve/query/query.ts'
 import type { Assets, Island } from '../assets/assets.ts'
 import type { Html } from '../markup/html.ts'
 import type { Site } from '../markup/site.ts'
-import type { ApiDocument } from '../reference/api-document.ts'
 import type { AnswerTable } from '../../serve/http/csv.ts'
 import type { LinkPreview } from '../preview/link-preview.ts'
 
@@ -42,10 +41,7 @@ export type ApiRequest = Readonly<{ segments?: Readonly<Record<string, string>>;
 type AskApi = <Id extends EndpointId>(
   endpoint: Id,
   asked?: ApiRequest,
-) => Promise<Parsed<LinkedAnswer<AnswerTo<Id>>>>
-
-/** Answer of an endpoint as pages read it: the OpenAPI document has a type of its own here. */
-export type AnswerTo<Id extends EndpointId> = Id extends 'openapi' ? ApiDocument : Answers[Id]
+) => Promise<Parsed<LinkedAnswer<Answers[Id]>>>
 
 /** Answer of the API with its address, which the page links. */
 export type LinkedAnswer<Answer> = Readonly<{ address: string; answer: Answer }>

@@ -11,6 +11,8 @@ import {
   problemsOf,
   PUBLIC_PROBLEMS,
 } from '../../serve/describe/endpoint-problems.ts'
+import { askEndpoint } from '../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../frame/page.ts'
 import { prose } from '../markup/prose.ts'
 import { type Html, html } from '../markup/html.ts'
 
@@ -75,6 +77,12 @@ type ApiResponse = Readonly<{ content?: Readonly<Record<string, Media>> }>
 
 /** Captured answer. `summary` is its request, `GET /api/v1/…`. */
 type ApiExample = Readonly<{ summary: string; value: unknown }>
+
+/** The OpenAPI document of this service. */
+export async function askDocument(asking: Pick<View, 'ask'>): Promise<LinkedAnswer<ApiDocument>> {
+  const { address, answer } = await askEndpoint(asking, 'openapi')
+  return { address, answer: Object(answer) }
+}
 
 export function endpointsOf({ paths }: ApiDocument): readonly DocumentedEndpoint[] {
   return Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))

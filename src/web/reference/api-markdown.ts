@@ -4,6 +4,7 @@ import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
 import { type ExampleRequest, openExampleRequests } from './api-answers.ts'
 import {
+  askDocument,
   type ApiDocument,
   CACHING_AND_COSTS,
   type DocumentedEndpoint,
@@ -16,7 +17,6 @@ import {
 import { fieldsOf, fieldTable, formsOf, mediaDescriptions, sharedIn } from './api-fields.ts'
 import { snippetsOf } from './api-snippets.ts'
 import type { AnswerRoute, Reply, RouteRequest } from '../../serve/http/route.ts'
-import { askEndpoint } from '../frame/linked-answers.ts'
 import type { Web } from '../frame/page-routes.ts'
 import type { View } from '../frame/page.ts'
 
@@ -145,7 +145,7 @@ export function apiMarkdownRoute(web: Web): AnswerRoute {
 
 async function replyOf({ api, site, identity }: Web, ask: RouteRequest): Promise<Reply> {
   const asking: Pick<View, 'ask'> = { ask: (endpoint, asked = {}) => api.ask(endpoint, ask, asked) }
-  const { answer: document } = await askEndpoint(asking, 'openapi')
+  const { answer: document } = await askDocument(asking)
   const body = formatReference({
     document,
     site,

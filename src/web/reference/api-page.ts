@@ -6,6 +6,7 @@ import { fillPath } from '../frame/answers.ts'
 import { type AnsweredExample, type ExampleAnswer, openExampleAnswers } from './api-answers.ts'
 import {
   anchorOf,
+  askDocument,
   type ApiDocument,
   type ApiParameter,
   CACHING_AND_COSTS,
@@ -19,7 +20,7 @@ import {
   PROBLEMS_INTRODUCTION,
   problemTable,
 } from './api-document.ts'
-import { askEndpoint, jsonLinks } from '../frame/linked-answers.ts'
+import { jsonLinks } from '../frame/linked-answers.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
 import { prose, sentence } from '../markup/prose.ts'
@@ -60,7 +61,7 @@ export const apiPage: Page<null> = {
   head: () => html`<link rel="alternate" type="text/markdown" href="${MARKDOWN_PATH}" />`,
   redirect: async (view) => redirectTarget(view),
   async render(_, view) {
-    const openapi = await askEndpoint(view, 'openapi')
+    const openapi = await askDocument(view)
     const document = openapi.answer
     const { token } = view.site
     const shownOf = await openExampleAnswers(view)
