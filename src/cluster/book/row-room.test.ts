@@ -31,7 +31,7 @@ function bytesOf(draft: Draft, seq: number): readonly [published: number, held: 
     segments: [],
     moved: null,
   } as const
-  const published = formatRowSections({
+  const [lines, more, refs] = formatRowSections({
     ...none,
     lines: [formatEvent(event)],
     details: [details === null ? null : formatDetailsLine(event.seq, details)],
@@ -46,8 +46,9 @@ function bytesOf(draft: Draft, seq: number): readonly [published: number, held: 
     chain: 'asked',
     ...waits,
   } as const
-  const sizes = formatRowSections({ ...none, held: [{ is: 'hold', held }] })
-  return [published.lines.length + published.details.length + published.refs.length, sizes.held.length]
+  const sections = formatRowSections({ ...none, held: [{ is: 'hold', held }] })
+  const size = (section: Uint8Array | undefined): number => section?.length ?? 0
+  return [size(lines) + size(more) + size(refs), size(sections[3])]
 }
 
 function openTwo(): BookNodes {

@@ -2,45 +2,17 @@ import { assert } from '../../protocol/brand.ts'
 import { sha256, type SigningKey } from '../../log/tree/signer.ts'
 import type { Hash } from '../../tlog/hash.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
+import type { CommitRow, LogRow, RowSegment } from './log-row.ts'
 import {
-  type CommitRow,
-  type LogRow,
-  ROW_VERSION,
-  type RowRef,
-  type RowSegment,
-  type RowSignatures,
-} from './log-row.ts'
-import {
-  type CommitRowHead,
-  formatRowHead,
-  readRowHead,
+  HEAD_FORM,
+  HELD_FORM,
+  MalformedRow,
+  NOTE_FORM,
+  REF_FORM,
   ROW_SECTIONS,
   type RowHead,
-  type RowSection,
-} from './row-head.ts'
-import {
-  asFields,
-  bytesInBase64,
-  countField,
-  fieldsInJson,
-  listField,
-  MalformedRow,
-  nullableField,
-  type RowFields,
-  textField,
-  textInUtf8,
-  wordField,
+  SIGNATURE_FORM,
 } from './row-json.ts'
-import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
-import { seqOf } from '../../protocol/seq.ts'
-import {
-  type ChainWord,
-  formatDraft,
-  type HeldChange,
-  type HeldDraft,
-  parseStoredDraft,
-  type EndedDraft,
-} from '../../log/held/held-draft.ts'
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { base64urlnopad } from '@scure/base'
 import type { VerifierKey } from '../../tlog/note.ts'
@@ -81,7 +53,7 @@ export function digestOfRow(bytes: Uint8Array): Hash {
 /** Bytes of a row, signed with a key of its log. */
 export function encodeRow(row: LogRow, key: SigningKey): Uint8Array {
   const { head, parts } = partsOf(row)
-  const json = Buffer.from(formatRowHead(head))
+  const json = Buffer.from(HEAD_FORM.format(head))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32BE(json.length)
   const before = Buffer.concat([MAGIC, length, json, ...parts])
@@ -94,30 +66,15 @@ export function encodeRow(row: LogRow, key: SigningKey): Uint8Array {
 function partsOf(row: LogRow): Readonly<{ head: RowHead; parts: readonly Uint8Array[] }> {
   if (row.is !== 'commit') return { head: row, parts: [] }
   const sections = formatRowSections(row)
-  const { v, logId, place, prev, is, first, root, lines, moved, segments } = row
-  const size = (name: RowSection): number => sections[name].length
-  const sizes = {
-    lines: size('lines'),
-    details: size('details'),
-    refs: size('refs'),
-    held: size('held'),
-    signatures: size('signatures'),
-    notes: size('notes'),
-  }
-  const ends = segments.map((segment) => ({ ...segment, bytes: segment.bytes.length }))
-  const commit = {
-    is,
-    first,
+  const { lines, moved, segments, ...commit } = row
+  const head = {
+    ...commit,
     count: lines.length,
-    root,
     moved: moved !== null,
-    sizes,
-    segments: ends,
-  } as const
-  return {
-    head: { v, logId, place, prev, ...commit },
-    parts: [...ROW_SECTIONS.map((name) => sections[name]), ...segments.map(({ bytes }) => bytes)],
+    sizes: sections.map(({ length }) => length),
+    segments: segments.map((segment) => ({ ...segment, bytes: segment.bytes.length })),
   }
+  return { head, parts: [...sections, ...segments.map(({ bytes }) => bytes)] }
 }
 
 /** Decodes a row. Does not verify its signature. Its parts share the memory of `bytes`. */
@@ -150,10 +107,9 @@ function readFrame(bytes: Uint8Array): SignedRow | string {
   const end = bytes.length - ROW_SIGNATURE_BYTES
   if (headBytes > HEAD_BYTES_MAX || headAt + headBytes > end) throw new MalformedRow('its head is cut')
   const json = textInUtf8(bytes.subarray(headAt, headAt + headBytes), 'head')
-  const fields = fieldsInJson(json, 'head')
-  if (fields['v'] !== ROW_VERSION) return 'its version is none that this Daybook reads'
-  const head = readRowHead(fields)
-  if (formatRowHead(head) !== json) throw new MalformedRow('head is not in its one form')
+  const [, version = '1'] = /^\{"v":(\d+)[,}]/.exec(json) ?? []
+  if (version !== '1') return 'its version is none that this Daybook reads'
+  const head = HEAD_FORM.read(json)
   return {
     row: readParts(head, bytes.subarray(headAt + headBytes, end)),
     digest: sha256(bytes.subarray(0, end)),
@@ -173,237 +129,71 @@ function readParts(head: RowHead, parts: Uint8Array): LogRow {
     at += size
     return parts.subarray(at - size, at)
   }
-  const sections = new Map(ROW_SECTIONS.map((name) => [name, take(head.sizes[name])]))
+  const sections = head.sizes.map(take)
   const segments = head.segments.map((segment): RowSegment => ({ ...segment, bytes: take(segment.bytes) }))
   if (at !== parts.length) throw new MalformedRow('bytes follow its sections')
-  const content = readRowSections(
-    (name) => sections.get(name) ?? new Uint8Array(0),
-    head satisfies CommitRowHead,
-  )
+  const content = readRowSections(sections, head)
   return { v, logId, place, prev, is: 'commit', first, root, segments, ...content }
 }
 
 // A section is text: one line for each event or change, each with its newline. An empty line stands for null.
 
-/** Most bytes of a digest of a draft. */
-const DIGEST_BYTES_MAX = 32
-
-/** The sections of a commit as bytes. */
-export function formatRowSections(commit: CommitRow): Readonly<Record<RowSection, Uint8Array>> {
-  const { lines, details, refs, held, moved } = commit
+/** The sections of a commit as bytes, in the order of `ROW_SECTIONS`. */
+export function formatRowSections({ lines, details, refs, held, moved }: CommitRow): readonly Uint8Array[] {
   assert(
     details.length === lines.length && refs.length === lines.length,
     'each event has its lines and its ref',
   )
-  return {
-    lines: joined(lines),
-    details: joined(details.map((line) => line ?? '')),
-    refs: joined(refs.map(formatRef)),
-    held: joined(held.map(formatHeldChange)),
-    signatures: joined((moved?.signatures ?? []).map(({ size, bytes }) => formatSignature(size, bytes))),
-    notes: joined((moved?.notes ?? []).map(({ size, note }) => JSON.stringify([size, note]))),
-  }
+  return [
+    lines,
+    details.map((line) => line ?? ''),
+    refs.map((ref) => (ref === null ? '' : REF_FORM.format(ref))),
+    held.map(HELD_FORM.format),
+    (moved?.signatures ?? []).map(SIGNATURE_FORM.format),
+    (moved?.notes ?? []).map(NOTE_FORM.format),
+  ].map((section) => Buffer.from(section.map((line) => `${line}\n`).join('')))
 }
 
 /** Reads the sections of a commit with so many events. Throws `MalformedRow`. */
 export function readRowSections(
-  section: (name: RowSection) => Uint8Array,
+  sections: readonly Uint8Array[],
   { count, moved }: Readonly<{ count: number; moved: boolean }>,
 ): Pick<CommitRow, 'lines' | 'details' | 'refs' | 'held' | 'moved'> {
-  const of = (name: RowSection): readonly string[] => divided(section(name), name)
-  const each = (name: RowSection): readonly string[] => {
-    const lines = of(name)
-    if (lines.length !== count)
-      throw new MalformedRow(`${name} has ${lines.length} lines for ${count} events`)
-    return lines
+  const [lines = [], details = [], refs = [], held = [], signatures = [], notes = []] = sections.map(
+    (bytes, index) => linesOf(bytes, ROW_SECTIONS[index] ?? ''),
+  )
+  for (const [index, each] of [lines, details, refs].entries()) {
+    if (each.length !== count)
+      throw new MalformedRow(`${ROW_SECTIONS[index]} has ${each.length} lines for ${count} events`)
   }
-  const signed = { signatures: of('signatures').map(readSignature), notes: of('notes').map(readNote) }
-  if (!moved && signed.signatures.length + signed.notes.length > 0) {
+  if (!moved && signatures.length + notes.length > 0)
     throw new MalformedRow('a commit that was not moved has signatures')
-  }
   return {
-    lines: each('lines'),
-    details: each('details').map((line) => (line === '' ? null : line)),
-    refs: each('refs').map(readRef),
-    held: of('held').map(readHeldChange),
-    moved: moved ? signed : null,
+    lines,
+    details: details.map((line) => (line === '' ? null : line)),
+    refs: refs.map((line) => (line === '' ? null : REF_FORM.read(line))),
+    held: held.map(HELD_FORM.read),
+    moved: moved
+      ? { signatures: signatures.map(SIGNATURE_FORM.read), notes: notes.map(NOTE_FORM.read) }
+      : null,
   }
 }
 
-function joined(lines: readonly string[]): Uint8Array {
-  return Buffer.from(lines.length === 0 ? '' : `${lines.join('\n')}\n`)
-}
-
-function divided(bytes: Uint8Array, name: string): readonly string[] {
+function linesOf(bytes: Uint8Array, name: string): readonly string[] {
   if (bytes.length === 0) return []
   const text = textInUtf8(bytes, name)
   if (!text.endsWith('\n')) throw new MalformedRow(`${name} does not end with a newline`)
   return text.slice(0, -1).split('\n')
 }
 
-function formatRef(ref: RowRef | null): string {
-  return ref === null ? '' : JSON.stringify([ref.ref, base64Of(ref.digest)])
-}
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function readRef(line: string): RowRef | null {
-  if (line === '') return null
-  const of = fieldsInJson(line, 'refs')
-  const ref = { ref: textField(of, '0'), digest: bytesInBase64(of['1'], 'refs') }
-  if (ref.digest.length > DIGEST_BYTES_MAX) throw new MalformedRow('refs has a digest that is too long')
-  return inOneForm(ref, formatRef, line, 'refs')
-}
-
-function formatSignature(size: number, bytes: Uint8Array): string {
-  return JSON.stringify([size, base64Of(bytes)])
-}
-
-function readSignature(line: string): RowSignatures['signatures'][number] {
-  const of = fieldsInJson(line, 'signatures')
-  const signature = { size: countField(of, '0'), bytes: bytesInBase64(of['1'], 'signatures') }
-  return inOneForm(signature, ({ size, bytes }) => formatSignature(size, bytes), line, 'signatures')
-}
-
-function readNote(line: string): RowSignatures['notes'][number] {
-  const of = fieldsInJson(line, 'notes')
-  const note = { size: countField(of, '0'), note: textField(of, '1') }
-  return inOneForm(note, ({ size, note: text }) => JSON.stringify([size, text]), line, 'notes')
-}
-
-/** JSON of a change of held drafts: the members in this order. */
-function formatHeldChange(change: HeldChange): string {
-  switch (change.is) {
-    case 'hold': {
-      const { id, draft, acceptedAt, chain, ...later } = change.held
-      const sent: unknown = JSON.parse(formatDraft(draft))
-      // A new draft has none of these, and a commit may hold thousands.
-      const place = later.place ?? undefined
-      const settledAt = later.settledAt ?? undefined
-      const [vouch, reason] = [later.vouch ?? undefined, later.reason ?? undefined]
-      return JSON.stringify({
-        is: 'hold',
-        id,
-        draft: sent,
-        acceptedAt,
-        chain,
-        place,
-        settledAt,
-        vouch,
-        reason,
-      })
-    }
-    case 'change': {
-      const { is, ids, chain, place, settledAt, vouch, reason } = change
-      return JSON.stringify({ is, ids, chain, place, settledAt, vouch, reason })
-    }
-    case 'remove':
-      return JSON.stringify({ is: change.is, ids: change.ids })
-    case 'settle': {
-      const { is, ids, state, settledAt, place, reason } = change
-      return JSON.stringify({ is, ids, state, settledAt, place, reason })
-    }
-    case 'vouch':
-      return JSON.stringify({ is: change.is, seq: change.seq, reason: change.reason, at: change.at })
-    case 'chain':
-      return JSON.stringify({ is: change.is, id: change.id })
-  }
-}
-
-const CHANGES = [
-  'hold',
-  'change',
-  'remove',
-  'settle',
-  'vouch',
-  'chain',
-] as const satisfies readonly HeldChange['is'][]
-const WORDS = ['asked', 'final', 'vouched', 'none'] as const satisfies readonly ChainWord[]
-const STATES = ['failed', 'dropped'] as const satisfies readonly EndedDraft['state'][]
-
-function readHeldChange(line: string): HeldChange {
-  const of = fieldsInJson(line, 'held')
-  return inOneForm(readChange(of), formatHeldChange, line, 'held')
-}
-
-function readChange(of: RowFields): HeldChange {
-  const is = wordField(of, 'is', CHANGES)
-  switch (is) {
-    case 'hold':
-      return { is, held: readHeld(of) }
-    case 'change':
-      return { is, ids: idsIn(of), ...changeableIn(of) }
-    case 'remove':
-      return { is, ids: idsIn(of) }
-    case 'settle':
-      return {
-        is,
-        ids: idsIn(of),
-        state: wordField(of, 'state', STATES),
-        settledAt: momentIn(of, 'settledAt'),
-        place: nullableField(of, 'place', textField),
-        reason: textField(of, 'reason'),
-      }
-    case 'vouch':
-      return {
-        is,
-        seq: seqOf(countField(of, 'seq', 1)),
-        reason: textField(of, 'reason'),
-        at: momentIn(of, 'at'),
-      }
-    case 'chain':
-      return { is, id: textField(of, 'id') }
-  }
-}
-
-function readHeld(of: RowFields): HeldDraft {
-  const ref = textField(asFields(of['draft'], 'draft'), 'ref')
-  return {
-    id: countField(of, 'id', 1),
-    ref,
-    draft: draftIn(of, ref),
-    acceptedAt: momentIn(of, 'acceptedAt'),
-    ...changeableIn({ ...NOTHING_LATER, ...of }),
-  }
-}
-
-const NOTHING_LATER = { place: null, settledAt: null, vouch: null, reason: null } as const
-
-function draftIn(of: RowFields, ref: string): HeldDraft['draft'] {
+function textInUtf8(bytes: Uint8Array, name: string): string {
   try {
-    return parseStoredDraft(JSON.stringify(of['draft']), ref)
+    return UTF8.decode(bytes)
   } catch {
-    throw new MalformedRow('draft is no draft')
+    throw new MalformedRow(`${name} is not UTF-8`)
   }
-}
-
-function changeableIn(of: RowFields): Omit<HeldDraft, 'id' | 'ref' | 'draft' | 'acceptedAt'> {
-  return {
-    chain: wordField(of, 'chain', WORDS),
-    place: nullableField(of, 'place', textField),
-    settledAt: nullableField(of, 'settledAt', momentIn),
-    vouch: nullableField(of, 'vouch', textField),
-    reason: nullableField(of, 'reason', textField),
-  }
-}
-
-function idsIn(of: RowFields): readonly number[] {
-  const ids = listField(of, 'ids')
-  return ids.map((_, index) => countField({ ids: ids[index] }, 'ids', 1))
-}
-
-function momentIn(of: RowFields, name: string): Ms {
-  const ms = countField(of, name)
-  if (ms > MS_MAX) throw new MalformedRow(`${name} is no moment`)
-  return msOf(ms)
-}
-
-function base64Of(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
-}
-
-/** Refuses a line that is not written as Daybook writes the value, so that a row has one form. */
-function inOneForm<Value>(value: Value, format: (value: Value) => string, line: string, name: string): Value {
-  if (format(value) !== line) throw new MalformedRow(`${name} has a line that is not in its one form`)
-  return value
 }
 
 // The key of a row also signs checkpoints and statements about keys. Without a context of its own, bytes that somebody had
