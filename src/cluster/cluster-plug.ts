@@ -1,9 +1,13 @@
 import { type Option, lazy } from '../command/plug/option.ts'
 
 /**
- * The option that keeps a log on several nodes: one leads under a lock of the operator's PostgreSQL, whose table carries
- * the log, and the others follow it. To read: `node/open-node.ts` for the machine, `log/cluster-log.ts` for its place in
- * the service.
+ * The option that keeps a log on several nodes. One leads under an advisory lock of the operator's PostgreSQL, whose table
+ * carries the log: one row a commit. The others follow the table, and take over when the lock is free. The room knows the
+ * core, and no other option.
+ *
+ * To read: `node/term.ts` for one term of a leader, from its lock to its loss, and `node/follow-table.ts` for the others.
+ * `table/open-table.ts` has the SQL of both, `row/log-row.ts` the rows, `book/table-book.ts` the store that they change.
+ * `log/cluster-log.ts` is the place of all this in the service.
  */
 export const CLUSTER: Option = {
   commands: [
