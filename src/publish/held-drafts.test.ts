@@ -34,8 +34,6 @@ function groupsWith(held: HeldDrafts, of: 'ready' | 'dependent'): readonly HeldG
   return [...held.groups()].filter(([, group]) => group[of] > 0).map(([group]) => group)
 }
 
-const refsOf = (drafts: Iterable<HeldDraft>): string => [...drafts].map(({ ref }) => ref).join(' ')
-
 suite('a held draft', () => {
   const end = { state: 'failed', settledAt: AT, place: null, reason: 'it failed' } as const
   for (const [name, leave] of [
@@ -82,20 +80,4 @@ suite('a held draft', () => {
       })
     }
   })
-
-  test('is in its place again after a rollback, as it was before it was changed or gone', () =>
-    withHeld((held) => {
-      const [a, b, c] = ['a', 'b', 'c'].map((ref) => hold(held, ref))
-      assert.ok(a !== undefined && b !== undefined && c !== undefined)
-      held.published(a, seqOf(1), AT)
-      held.change({ ...b, reason: 'it waits' })
-      const added = hold(held, 'd')
-      assert.equal(refsOf(held.all()), 'b c d')
-      held.restore([added], [b, a])
-      assert.deepEqual([...held.all()], [a, b, c])
-      assert.deepEqual([...inOne(held)], [a, b, c])
-      held.change({ ...c, reason: 'it waits' })
-      held.restore([], [c])
-      assert.deepEqual([...held.all()], [a, b, c])
-    }))
 })

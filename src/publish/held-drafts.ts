@@ -56,11 +56,6 @@ export type HeldDrafts = Readonly<{
   keepChain(id: string): void
   /** Notes that an event was published on the operator's word. */
   vouch(seq: Seq, reason: string, at: Ms): void
-  /**
-   * Undoes changes in memory, after a rollback: forgets the drafts `added`, and holds those of `before` as they were. It is
-   * much faster than reading the tables again.
-   */
-  restore(added: Iterable<HeldDraft>, before: Iterable<HeldDraft>): void
   /** Reads the tables again, after a rollback. */
   reload(): void
 }>
@@ -137,10 +132,6 @@ export function openHeldDrafts(db: DatabaseSync, asksChain: boolean): HeldDrafts
     vouch: tables.vouch,
     chain: tables.chain,
     keepChain: tables.keepChain,
-    restore(added, before) {
-      for (const held of added) takeOut(state, held)
-      state = { ...restored(state, [...before]), nextId: tables.nextId(), anyEnded: tables.anyEnded() }
-    },
     reload() {
       state = load(tables, asksChain)
       unwritten = []
@@ -149,31 +140,19 @@ export function openHeldDrafts(db: DatabaseSync, asksChain: boolean): HeldDrafts
 }
 
 function load(tables: HeldTables, asksChain: boolean): State {
-  const state = { ...noDrafts(), nextId: tables.nextId(), anyEnded: tables.anyEnded() }
+  const state: State = {
+    byRef: new Map(),
+    byId: new Map(),
+    groups: new Map(),
+    byTx: new Map(),
+    nextId: tables.nextId(),
+    anyEnded: tables.anyEnded(),
+  }
   for (const held of tables.all()) put(state, asAsked(held, asksChain))
   return state
 }
 
 const NEWLY_HELD = { place: null, settledAt: null, vouch: null, reason: null } as const
-
-type Maps = Omit<State, 'nextId' | 'anyEnded'>
-
-function noDrafts(): Maps {
-  return { byRef: new Map(), byId: new Map(), groups: new Map(), byTx: new Map() }
-}
-
-/** The maps with these drafts as they are given. Maps with a draft that was gone are built again, in order. */
-function restored(maps: Maps, before: readonly HeldDraft[]): Maps {
-  if (before.every(({ id }) => maps.byId.has(id))) {
-    for (const held of before) put(maps, held)
-    return maps
-  }
-  const drafts = new Map(maps.byId)
-  for (const held of before) drafts.set(held.id, held)
-  const built = noDrafts()
-  for (const held of [...drafts.values()].toSorted((a, b) => a.id - b.id)) put(built, held)
-  return built
-}
 
 /** A transaction that was accepted while nobody asked the chain is asked about now. */
 function asAsked(held: HeldDraft, asksChain: boolean): HeldDraft {
@@ -181,7 +160,7 @@ function asAsked(held: HeldDraft, asksChain: boolean): HeldDraft {
 }
 
 /** Adds a held draft, or replaces the one with its number. */
-function put({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
+function put({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
   const before = group.drafts.get(held.id)
@@ -197,7 +176,7 @@ function put({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
   byTx.set(key, named.set(held.id, held))
 }
 
-function takeOut({ byRef, byId, groups, byTx }: Maps, held: HeldDraft): void {
+function takeOut({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   byRef.delete(held.ref)
   byId.delete(held.id)

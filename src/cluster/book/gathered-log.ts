@@ -88,8 +88,8 @@ export function openGatheredLog(db: DatabaseSync, signer: () => Signer, asksChai
     rollback() {
       followed = null
       plain.rollback()
-      held.undo()
-      if (hasFollowed) drafts.reload()
+      held.drafts.forget()
+      if (hasFollowed || held.bytes() > 0) drafts.reload()
       hasFollowed = false
       gathered.clear()
     },

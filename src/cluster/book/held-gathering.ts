@@ -10,8 +10,6 @@ export type HeldGathering = Readonly<{
   /** Most bytes of the changes in a row. */
   bytes(): number
   clear(): void
-  /** Undoes the changes in memory, after a rollback. */
-  undo(): void
 }>
 
 /** A change, and its list of ids, to which those of equal changes are added. */
@@ -20,10 +18,6 @@ type Run = Readonly<{ change: HeldChange; ids: number[] }>
 export function gatherHeldDrafts(drafts: HeldDrafts): HeldGathering {
   let runs: Run[] = []
   let bytes = 0
-  /** Drafts that are held since the last commit, and earlier ones as they were then. */
-  const added = new Map<number, HeldDraft>()
-  const before = new Map<number, HeldDraft>()
-
   function note(change: HeldChange, ids: number[] = []): void {
     const last = runs.at(-1)
     if (last !== undefined && isAlike(last.change, change)) {
@@ -33,41 +27,21 @@ export function gatherHeldDrafts(drafts: HeldDrafts): HeldGathering {
       runs.push({ change, ids })
       bytes += bytesOfChange(change)
     }
-    if (change.is === 'hold') added.set(change.held.id, change.held)
   }
 
-  function noteBefore({ id }: HeldDraft): void {
-    const held = drafts.numbered(id)
-    if (held !== undefined && !added.has(id) && !before.has(id)) before.set(id, held)
-  }
-
-  function clear(): void {
-    runs = []
-    bytes = 0
-    added.clear()
-    before.clear()
-  }
-
-  const own = gatheredDrafts(drafts, note, noteBefore)
   return {
-    drafts: own,
+    drafts: gatheredDrafts(drafts, note),
     changes: () => runs.map(({ change }) => change),
     bytes: () => bytes,
-    clear,
-    undo() {
-      own.forget()
-      if (added.size + before.size > 0) drafts.restore(added.values(), before.values())
-      clear()
+    clear() {
+      runs = []
+      bytes = 0
     },
   }
 }
 
-/** The held drafts, of which each change is noted, and before it the draft as it was. */
-function gatheredDrafts(
-  drafts: HeldDrafts,
-  note: (change: HeldChange, ids?: number[]) => void,
-  noteBefore: (held: HeldDraft) => void,
-): HeldDrafts {
+/** The held drafts, of which each change is noted. */
+function gatheredDrafts(drafts: HeldDrafts, note: (change: HeldChange, ids?: number[]) => void): HeldDrafts {
   /** Drafts of the present request that are held. */
   let unwritten: HeldDraft[] = []
   return {
@@ -87,21 +61,18 @@ function gatheredDrafts(
       unwritten = []
     },
     change(held) {
-      noteBefore(held)
       drafts.change(held)
       const { id, chain, place, settledAt, vouch, reason } = held
       const ids = [id]
       note({ is: 'change', ids, chain, place, settledAt, vouch, reason }, ids)
     },
     published(held, seq, at) {
-      noteBefore(held)
       drafts.published(held, seq, at)
       const ids = [held.id]
       note({ is: 'remove', ids }, ids)
       if (held.vouch !== null) note({ is: 'vouch', seq, reason: held.vouch, at })
     },
     end(held, { state, settledAt, place, reason }) {
-      noteBefore(held)
       drafts.end(held, { state, settledAt, place, reason })
       const ids = [held.id]
       note({ is: 'settle', ids, state, settledAt, place, reason }, ids)
