@@ -57,7 +57,7 @@ export type Machine = {
 export async function followTable(machine: Machine): Promise<void> {
   const { settings, signal, watch } = machine
   const { book, table } = settings
-  while ((await advance(machine, table)) > 0 && !signal.aborted);
+  while ((await takeRows(machine, table)) > 0 && !signal.aborted);
   const { place, digest } = book.applied()
   // A row behind it would show a contradiction by its `prev`. Without such a row, only this question does.
   if (watch.last() === place && !watch.isCompared()) await refuseFork(table, place, digest)
@@ -66,7 +66,7 @@ export async function followTable(machine: Machine): Promise<void> {
 }
 
 /** Looks at the table once, and applies what it shows. Returns the number of rows. */
-export async function advance(machine: Machine, from: Pick<LeadSession, 'look'>): Promise<number> {
+export async function takeRows(machine: Machine, from: Pick<LeadSession, 'look'>): Promise<number> {
   const { place } = machine.settings.book.applied()
   const look = await from.look(place + 1, READ_BYTES_MAX, place)
   machine.watch.note(look, place)

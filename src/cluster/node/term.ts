@@ -1,7 +1,7 @@
 import { sha256 } from '../../log/tree/signer.ts'
 import { type LeadSession, type Look, TableError } from '../table/log-table.ts'
 import { type CommitAnswer, type NodeBook, NodeStopped } from './cluster-node.ts'
-import { advance, type CommitJob, type Machine, noteProof } from './follow-table.ts'
+import { type CommitJob, type Machine, noteProof, takeRows } from './follow-table.ts'
 import { refuseFork } from './fork-branches.ts'
 
 // One term of a leader, from the lock to its loss. The lock only avoids contention: each append is fenced by itself.
@@ -47,12 +47,12 @@ export async function serveTerm(machine: Machine): Promise<void> {
  */
 async function meetTable(machine: Machine, session: LeadSession): Promise<number> {
   const { book } = machine.settings
-  while ((await advance(machine, session)) > 0);
+  while ((await takeRows(machine, session)) > 0);
   // A server that was replaced may have shown these rows. The barrier proves that it is the primary, and that every
   // acknowledged row is at or below its answer.
   const end = await session.barrier()
   while (book.applied().place < end) {
-    if ((await advance(machine, session)) === 0)
+    if ((await takeRows(machine, session)) === 0)
       throw new TableError(`the table does not show the row at place ${book.applied().place + 1}`)
   }
   const { place, digest } = book.applied()

@@ -24,10 +24,9 @@ export class MalformedRow extends Error {
 
 /** Sections of a commit, in their order. */
 export const ROW_SECTIONS = ['lines', 'details', 'refs', 'held', 'signatures', 'notes'] as const
-export type RowSection = (typeof ROW_SECTIONS)[number]
 
 /** Head of a commit: all but its sections. `sizes` are the bytes of each section. */
-export type CommitRowHead = Pick<CommitRow, 'is' | 'first' | 'root'> &
+type CommitRowHead = Pick<CommitRow, 'is' | 'first' | 'root'> &
   Readonly<{
     count: number
     moved: boolean
