@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, suite, test } from 'node:test'
-import type { Command } from 'commander'
+import { suite, test } from 'node:test'
 import { everyCommand, programOf } from '../stage/command-stage.ts'
 import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 
 const DOCUMENT = 'docs/commands.md'
-/** Rewrites the lists of options and the rows of commands, after a change of these. */
-const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const PAGES = ['docs', 'docs/runbook'].flatMap((folder) =>
   readdirSync(join(ROOT, folder))
@@ -24,23 +21,6 @@ const sections = new Map(
     .slice(1)
     .map((section) => [/^`(.+?)`/.exec(section)?.[1] ?? '', section]),
 )
-/** Long names of what `--help` shows, in its order. */
-const namesOf = ({ options }: Command): readonly string[] =>
-  options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '')
-
-/** The row of a command below another: its arguments, its description, and the names of its options. */
-function commandRow(command: Command): string {
-  const places = command.registeredArguments.map((argument) => `<${argument.name()}>`).join(' ')
-  const options = namesOf(command).map((name) => `\`${name}\``)
-  return `| \`${`${command.name()} ${places}`.trim()}\` | ${command.description()} | ${options.join(', ')} |`
-}
-
-/** A list of names in a section, which may run over lines. */
-const LISTS = { options: /^Options: ([^.]+)\.$/m, commands: /^Commands: ([^.]+)\.$/m }
-
-const listed = (section: string, list: RegExp): readonly string[] =>
-  [...(list.exec(section)?.[1] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
-
 suite('the document of the commands', () => {
   test('has one section for each command', () => {
     const names = program.commands.map((command) => command.name())
@@ -61,15 +41,6 @@ suite('the document of the commands', () => {
 
   for (const command of program.commands) {
     const section = sections.get(command.name()) ?? ''
-
-    test(`lists what the help of ${command.name()} has`, () => {
-      if (UPDATES) return
-      // The demonstration takes the options of `serve`, but for those of plugged options: one list is enough.
-      if (command.name() !== 'demo') assert.deepEqual(listed(section, LISTS.options), namesOf(command))
-      const names = command.commands.map((one) => one.name())
-      if (command.name() === 'get') assert.deepEqual(listed(section, LISTS.commands), names)
-      else for (const row of command.commands.map(commandRow)) assert.ok(section.includes(`${row}\n`), row)
-    })
 
     test(`names no option that ${command.name()} does not have`, () => {
       const known = everyCommand(command).flatMap(({ options }) => options.map(({ long }) => long))
@@ -92,21 +63,4 @@ suite('the document of the commands', () => {
       for (const [, flag = ''] of textOf(path).matchAll(/`(--[a-z][a-z-]*)/g))
         assert.ok(known.has(flag), `${path}: ${flag}`)
   })
-
-  after(() => {
-    if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), program.commands.reduce(updated, document))
-  })
 })
-
-/** The document with the correct list of options and rows of a command. */
-function updated(text: string, command: Command): string {
-  const start = text.indexOf(`\n## \`${command.name()}\``)
-  const next = text.indexOf('\n## ', start + 1)
-  const section = text.slice(start, next < 0 ? text.length : next)
-  const options = namesOf(command).map((name) => `\`${name}\``)
-  const rows = command.commands.map((one) => `${commandRow(one)}\n`).join('')
-  const right = section
-    .replace(LISTS.options, () => `Options: ${options.join(', ')}.`)
-    .replace(/(?<=^\| Command .*\n\|[-|]+\n)(?:\|.*\n)+/m, () => rows)
-  return text.replace(section, () => right)
-}
