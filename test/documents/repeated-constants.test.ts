@@ -38,7 +38,7 @@ const SENTENCES: readonly (readonly [
   [
     'docs/errors.md',
     (value) => `differ from the clock of the database by ${value / 1000} seconds`,
-    'src/cluster/node/lead-commits.ts',
+    'src/cluster/node/term.ts',
     'CLOCK_MS_MAX',
   ],
   [
