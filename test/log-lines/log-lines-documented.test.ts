@@ -26,7 +26,7 @@ const factRows = keysOf(FACTS).map((name) => {
   const named = fields.map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
   return `| \`${name}\` | ${level} | ${message.replaceAll(/\{\w+\}/g, '`$&`')} | ${named.join(', ') || '–'} |`
 })
-const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${LINE_FIELDS[name][1]} |`)
+const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${LINE_FIELDS[name]} |`)
 
 /** The text with these rows in the table under a heading. */
 function withRows(text: string, heading: string, rows: readonly string[]): string {
