@@ -21,9 +21,14 @@ const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const isOptional = (field: string): boolean => OPTIONAL_FIELDS.some((one) => one === field)
 
+/** Fields that each line with a `request` may have: the document says so once. */
+const OF_REQUESTS: readonly string[] = ['traceparent', 'caller']
+
 const factRows = keysOf(FACTS).map((name) => {
   const { level, message, fields } = FACTS[name]
-  const named = fields.map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
+  const named = fields
+    .filter((field) => !message.includes(`{${field}}`) && !OF_REQUESTS.includes(field))
+    .map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
   return `| \`${name}\` | ${level} | ${message.replaceAll(/\{\w+\}/g, '`$&`')} | ${named.join(', ') || '–'} |`
 })
 const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${LINE_FIELDS[name]} |`)
