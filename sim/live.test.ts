@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type Ms, msOf, SECOND_MS } from '../src/pro
 import { openAuditor } from '../test/oracle/draft-auditor.ts'
 import { endlessDrafts, history, type HistorySettings } from './history.ts'
 import { type ImportDraft, isFailing, type PublishDraft, refOf } from './import-draft.ts'
-import { BATCH_MAX, CATCH_UP_MS_MAX, liveDrafts, publishOnTime, type ScheduledDraft } from './live.ts'
+import { CATCH_UP_MS_MAX, liveDrafts, publishOnTime, type ScheduledDraft, type SendResult } from './live.ts'
 
 const FROM = Date.UTC(2026, 8, 14, 10)
 const TO = FROM + 14 * DAY_MS
@@ -141,23 +141,23 @@ suite('live drafts', () => {
 })
 
 suite('publishing on time', () => {
-  test('sends each draft at its moment, and those of one moment together', async () => {
+  test('sends each draft at its moment', async () => {
     let now = TO
-    const log: { at: number; drafts: readonly PublishDraft[] }[] = []
+    const sent: { at: number; ref: string }[] = []
     const stop = new AbortController()
     const api = {
       now: () => msOf(now),
       seqOf: (number: number) => number,
-      async publish(drafts: readonly PublishDraft[]) {
-        log.push({ at: now, drafts })
-        if (log.length === 400) stop.abort()
+      async send({ ref }: PublishDraft) {
+        if (sent.push({ at: now, ref }) === 400) stop.abort()
+        return 'accepted' as const
       },
+      skip: () => assert.fail('no draft is refused'),
       async until(moment: Ms) {
         now = Math.max(now, moment) + LATE_MS
       },
     }
     await publishOnTime(liveDrafts({ ...PAST, published, now: api.now }), api, stop.signal)
-    const sent = log.flatMap(({ at, drafts }) => drafts.map((draft) => ({ ref: draft.ref, at })))
     const due = take(liveDrafts({ ...PAST, published, now: () => msOf(TO) }), sent.length)
     assert.deepEqual(
       sent.map(({ ref }) => ref),
@@ -167,34 +167,40 @@ suite('publishing on time', () => {
       const late = at - (due[index]?.dueAt ?? 0)
       assert.ok(late >= 0 && late <= LATE_MS, `published ${late} ms after its time`)
     })
-    assert.ok(log.every(({ drafts }) => drafts.length > 0 && drafts.length <= BATCH_MAX))
-    assert.ok(log.some(({ drafts }) => drafts.length > 1))
   })
-  /** Drives drafts that are all due; the log gives each draft that is let in a seq seven beyond its number. */
-  async function driven(drafts: readonly PublishDraft[], refused = ''): Promise<readonly PublishDraft[][]> {
-    const requests: PublishDraft[][] = []
+
+  /** Drives drafts that are all due. The log gives each draft that it takes a seq seven beyond its number. */
+  async function driven(
+    drafts: readonly PublishDraft[],
+    answer: (draft: PublishDraft, turn: number, waitedMs: number) => SendResult = () => 'accepted',
+  ) {
+    let now = TO
+    const seen = { sent: [] as PublishDraft[], skipped: [] as string[] }
     const inLog = new Set<string>()
     const api = {
-      now: () => msOf(TO),
-      until: async () => assert.fail('everything is due'),
+      now: () => msOf(now),
+      until: async (moment: Ms) => void (now = moment),
       seqOf: (number: number) => (inLog.has(refOf(number)) ? number + 7 : undefined),
-      async publish(batch: readonly PublishDraft[]) {
-        requests.push([...batch])
-        for (const { ref } of batch) if (ref !== refused) inLog.add(ref)
+      async send(draft: PublishDraft) {
+        const result = answer(draft, seen.sent.push(draft), now - TO)
+        if (result === 'accepted') inLog.add(draft.ref)
+        return result
       },
+      skip: ({ ref }: PublishDraft, reason: string) => void seen.skipped.push(`${ref}: ${reason}`),
     }
     const dues = drafts.map((draft) => ({ draft, dueAt: msOf(TO) }))
     await publishOnTime(dues, api, new AbortController().signal)
-    return requests
+    return { ...seen, waitedMs: now - TO }
   }
 
   const play: PublishDraft = { ref: refOf(1), type: 'play', kind: 'vote', contestId: 1, kots: '1.0' }
   const burn: PublishDraft = { ref: refOf(2), type: 'burn', kind: 'platform_income', kots: '1.0' }
   const undo: PublishDraft = { ...play, ref: refOf(3), type: 'correction', details: { corrects: 1 } }
+  const refused = (mayPass: boolean): SendResult => ({ refused: 'the treasury holds 0', mayPass })
 
   test('names the corrected event by its seq, in a log with other events too', async () => {
-    const pointing = { ...undo, details: { corrects: 8 } }
-    assert.deepEqual(await driven([play, burn, undo]), [[play, burn], [pointing]])
+    const { sent } = await driven([play, burn, undo])
+    assert.deepEqual(sent, [play, burn, { ...undo, details: { corrects: 8 } }])
   })
 
   test('waits while the corrected draft is held', async () => {
@@ -204,7 +210,11 @@ suite('publishing on time', () => {
       now: () => msOf(now),
       seqOf: (number: number) => (now < TO + 10 * SECOND_MS ? ('held' as const) : number),
       until: async (moment: Ms) => void (now = moment),
-      publish: async (drafts: readonly PublishDraft[]) => void corrections.push(...drafts),
+      async send(draft: PublishDraft) {
+        corrections.push(draft)
+        return 'accepted' as const
+      },
+      skip: () => assert.fail('no draft is refused'),
     }
     await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], api, new AbortController().signal)
     assert.deepEqual(corrections, [undo])
@@ -217,13 +227,44 @@ suite('publishing on time', () => {
       now: () => msOf(now),
       seqOf: () => 'held' as const,
       until: async (moment: Ms) => void (now = moment),
-      publish: async () => assert.fail('nothing is published'),
+      send: async () => assert.fail('nothing is published'),
+      skip: () => assert.fail('no draft is refused'),
     }
     await publishOnTime([{ draft: undo, dueAt: msOf(TO) }], api, new AbortController().signal)
     assert.ok(now > TO + MINUTE_MS)
   })
 
-  test('leaves out the correction of a draft that the log refused', async () => {
-    assert.deepEqual(await driven([play, burn, undo], play.ref), [[play, burn]])
+  test('skips a refused draft, and leaves out its correction', async () => {
+    const { sent, skipped, waitedMs } = await driven([play, burn, undo], ({ ref }) =>
+      ref === play.ref ? refused(false) : 'accepted',
+    )
+    assert.deepEqual(sent, [play, burn])
+    assert.deepEqual(skipped, [`${play.ref}: the treasury holds 0`])
+    assert.equal(waitedMs, 0)
+  })
+
+  test('sends a draft again while the publish API accepts nothing', async () => {
+    const { sent, waitedMs } = await driven([play, burn], (_, turn) => (turn < 3 ? 'later' : 'accepted'))
+    assert.deepEqual(sent, [play, play, play, burn])
+    assert.equal(waitedMs, 10_000)
+  })
+
+  test('waits with a draft whose refusal may pass when held drafts are published', async () => {
+    const { sent, skipped } = await driven([play, burn], ({ ref }, _, waitedMs) =>
+      ref === play.ref && waitedMs < 12_000 ? refused(true) : 'accepted',
+    )
+    assert.equal(sent.at(-1), burn)
+    assert.deepEqual(skipped, [])
+  })
+
+  test('waits for half a minute, once for each contest', async () => {
+    const plays = Array.from({ length: 6 }, (_, index) => ({
+      ...play,
+      ref: refOf(index + 1),
+      contestId: 1 + (index % 2),
+    }))
+    const { skipped, waitedMs } = await driven(plays, () => refused(true))
+    assert.equal(skipped.length, 6)
+    assert.equal(waitedMs, 60_000)
   })
 })

@@ -6,8 +6,11 @@ import { type PublishDraft, publishDraft } from './import-draft.ts'
 export const CATCH_UP_MS_MAX: number = 10 * MINUTE_MS
 /** Longest wait for a held draft to which another refers. */
 const HELD_MS_MAX: number = 2 * MINUTE_MS
-/** Most drafts of one request while catching up. */
-export const BATCH_MAX = 200
+/** Wait before a draft is sent again while the publish API accepts nothing. */
+const LATER_MS: number = 5 * SECOND_MS
+/** Wait before a refused draft is sent again that may pass, and the time after which it is given up. */
+const AGAIN_MS: number = SECOND_MS
+const AGAIN_MS_MAX: number = 30 * SECOND_MS
 
 /**
  * Draft of live time, and the moment at which to publish it. It names the draft that it corrects or restates by its
@@ -44,45 +47,58 @@ export function* liveDrafts(settings: LiveSettings): Generator<ScheduledDraft, u
   return undefined
 }
 
+/**
+ * Outcome of a request: accepted, to be sent again `later` because the publish API accepts nothing now, or refused. A
+ * refusal `mayPass` when drafts are held: it may be another one once they are published.
+ */
+export type SendResult = 'accepted' | 'later' | Readonly<{ refused: string; mayPass: boolean }>
+
 /** Publish API and clock that `publishOnTime` needs. */
 type LiveApi = Readonly<{
-  /** Publishes in this order; a rejection ends `publishOnTime`. */
-  publish(drafts: readonly PublishDraft[]): Promise<void>
+  send(draft: PublishDraft): Promise<SendResult>
   now(): Ms
-  /** Seq of the plan's draft of this number; `held` while it waits to be published; undefined when it never will be. */
-  seqOf(number: number): number | 'held' | undefined
   /** Resolves at the moment, or when aborted. */
   until(moment: Ms, signal: AbortSignal): Promise<void>
+  /** Seq of the plan's draft of this number; `held` while it waits to be published; undefined when it never will be. */
+  seqOf(number: number): number | 'held' | undefined
+  /** Called for a draft that is given up, with the reason of its refusal. */
+  skip(draft: PublishDraft, reason: string): void
 }>
 
 /**
- * Publishes each draft at its moment, and drafts of the same moment in one request, until aborted. The log may hold other
- * events too, so a draft that refers to another waits for its seq, also while that one is held. It is left out when
- * there is none.
+ * Publishes each draft at its moment, in order, until aborted. The log may hold other events too, so a draft that refers to
+ * another waits for its seq, also while that one is held. It is left out when there is none.
+ *
+ * A refused draft contradicts events that users published by hand, and is skipped. One whose refusal may pass is sent again
+ * for half a minute first, once for each contest, so that a contest that a user has ended does not delay all others.
  */
 export async function publishOnTime(
   dues: Iterable<ScheduledDraft>,
   api: LiveApi,
   signal: AbortSignal,
 ): Promise<void> {
-  let batch: PublishDraft[] = []
-  const flush = async (): Promise<void> => {
-    if (batch.length > 0) await api.publish(batch)
-    batch = []
-  }
-  for (const { draft, dueAt } of dues) {
-    const numbers = referencedNumbers(draft)
-    if (dueAt > api.now() || batch.length === BATCH_MAX || numbers.length > 0) {
-      await flush()
-      // Checked after publishing, so that a stop drops no draft that was due.
-      if (dueAt > api.now()) await api.until(dueAt, signal)
-      if (signal.aborted) return
+  const givenUp = new Set<number>()
+
+  async function publish(draft: PublishDraft): Promise<void> {
+    const end = givenUp.has(draft.contestId ?? 0) ? api.now() : api.now() + AGAIN_MS_MAX
+    while (!signal.aborted) {
+      const sent = await api.send(draft)
+      if (sent === 'accepted') return
+      if (sent !== 'later' && (!sent.mayPass || api.now() >= end)) {
+        if (sent.mayPass && draft.contestId !== undefined) givenUp.add(draft.contestId)
+        return api.skip(draft, sent.refused)
+      }
+      await api.until(msOf(api.now() + (sent === 'later' ? LATER_MS : AGAIN_MS)), signal)
     }
+  }
+
+  for (const { draft, dueAt } of dues) {
+    if (dueAt > api.now()) await api.until(dueAt, signal)
+    const numbers = referencedNumbers(draft)
     await settled(numbers, api, signal)
     if (signal.aborted) return
-    if (numbers.every((number) => typeof api.seqOf(number) === 'number')) batch.push(withSeqs(draft, api))
+    if (numbers.every((number) => typeof api.seqOf(number) === 'number')) await publish(withSeqs(draft, api))
   }
-  await flush()
 }
 
 /** Waits until none of these drafts is held, for `HELD_MS_MAX` at most. */

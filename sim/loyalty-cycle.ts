@@ -9,8 +9,7 @@ import {
   msOf,
   nextMonth,
 } from '../src/protocol/moment.ts'
-import type { SimWorld } from './platform.ts'
-import { portionOf, split } from './sums.ts'
+import { type SimWorld, portionOf, split } from './platform.ts'
 
 /** Percentage of the fund that is paid each month; the rest stays for the next. */
 const PAID_PERCENT = 92

@@ -1,8 +1,6 @@
 import { billionths, formatPrice, trillionths } from '../src/protocol/amount.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
-import { cancelDraft } from './corrections.ts'
-import { amountAbout } from './sums.ts'
-import type { SimWorld } from './platform.ts'
+import { cancelDraft, amountAbout, type SimWorld } from './platform.ts'
 
 /** Token market, as the other parts of the simulation see it. */
 export type Market = Readonly<{

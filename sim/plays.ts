@@ -1,8 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../src/protocol/moment.ts'
 import { type Play, PLAYS, type SimContest } from './sim-contest.ts'
-import { cancelDraft } from './corrections.ts'
-import type { SimDraft, SimWorld } from './platform.ts'
-import { portionOf } from './sums.ts'
+import { cancelDraft, type SimDraft, type SimWorld, portionOf } from './platform.ts'
 
 /** Time between two totals of a contest of weight 1, in an average hour of the first day. */
 const PLAY_EVERY_MS = 11.5 * MINUTE_MS

@@ -1,8 +1,6 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf, SECOND_MS } from '../src/protocol/moment.ts'
 import type { SimContest } from './sim-contest.ts'
-import { cancelDraft } from './corrections.ts'
-import type { SimDraft, SimWorld } from './platform.ts'
-import { portionOf, split } from './sums.ts'
+import { cancelDraft, type SimDraft, type SimWorld, portionOf, split } from './platform.ts'
 
 /** Kinds of prizes: percentage of the pool, hours until unlock and end of review, and whether they must be claimed. */
 const PRIZES = [

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { msOf } from '../src/protocol/moment.ts'
-import { openAgenda } from './agenda.ts'
+import { simulate, split } from './platform.ts'
 import { randomOf } from './random.ts'
-import { split } from './sums.ts'
 
 const mean = (count: number, draw: () => number): number => {
   let sum = 0
@@ -72,13 +71,15 @@ test('the parts of a split amount add up to it, and none is zero', () => {
   )
 })
 
-test('the agenda returns the earliest action, and among equal moments the one added first', () => {
+test('the simulation runs the earliest action first, and among equal moments the one added first', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (moments) => {
-      const agenda = openAgenda()
       const done: [number, number][] = []
-      moments.forEach((ms, index) => agenda.add(msOf(ms), () => done.push([ms, index])))
-      for (let entry = agenda.next(); entry !== undefined; entry = agenda.next()) entry.act()
+      const plan = { seed: 'order', from: msOf(0), liveFrom: msOf(0), scale: 1 }
+      const drafts = simulate(plan, (world) =>
+        moments.forEach((ms, index) => world.at(ms, () => void done.push([ms, index]))),
+      )
+      assert.deepEqual([...drafts], [])
       const sorted = moments.map((ms, index): [number, number] => [ms, index])
       assert.deepEqual(
         done,

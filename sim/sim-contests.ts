@@ -1,10 +1,9 @@
 import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/moment.ts'
 import { type ContestSeries, fateOf, SERIES, type SimContest, unitsOf } from './sim-contest.ts'
 import type { Market } from './market.ts'
-import { type SimWorld, TOKEN } from './platform.ts'
 import { beginPlays, sharePlays } from './plays.ts'
 import { awardPrizes, refundAll } from './prizes.ts'
-import { amountAbout } from './sums.ts'
+import { type SimWorld, TOKEN, amountAbout } from './platform.ts'
 
 const PLANNING_HOUR = 8
 

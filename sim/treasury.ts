@@ -1,7 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
-import { cancelDraft } from './corrections.ts'
-import { type SimDraft, type SimWorld, TOKEN } from './platform.ts'
-import { amountAbout, portionOf } from './sums.ts'
+import { cancelDraft, type SimDraft, type SimWorld, TOKEN, amountAbout, portionOf } from './platform.ts'
 
 /** First deposit of the treasury, and the balance below which it gets another. */
 const FIRST_DEPOSIT = 2_400_000n * TOKEN

@@ -1,14 +1,13 @@
 import type { Transfer } from './chain-settings.ts'
-import { addressIn, chainHash, type Sighting } from './pretend-chain.ts'
+import { addressIn, type Sighting } from './pretend-chain.ts'
 import type { ChainView } from './rpc-faults.ts'
-import { answered, memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-result.ts'
+import { answered, memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-envelope.ts'
 
 const INVALID_PARAMS = -32_602
 /** First topic of an ERC-20 `Transfer(address,address,uint256)`. */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** Selector of `decimals()`. */
 const DECIMALS_SELECTOR = '0x313ce567'
-const BLOOM = `0x${'0'.repeat(512)}`
 
 /** Methods of an EVM node, with the codes and messages of geth. */
 export const EVM_METHODS: RpcMethods = {
@@ -17,9 +16,7 @@ export const EVM_METHODS: RpcMethods = {
     view.fire('otherChain')
     return answered(quantity(view.chain.chainId + 1))
   },
-  eth_blockNumber: (view) => answered(quantity(view.state.head)),
-  web3_clientVersion: () => answered('Geth/v1.16.7-stable/linux-amd64/go1.25.1'),
-  eth_getBlockByNumber: (view, params) => blockByNumber(view, params),
+  eth_getBlockByNumber: blockByNumber,
   eth_getTransactionReceipt(view, [hash]) {
     const wrong = wrongHash(hash)
     if (wrong !== null) return refuse(INVALID_PARAMS, wrong)
@@ -88,31 +85,13 @@ function blockOfTag({ state }: ChainView, tag: unknown): number | null {
   }
 }
 
-function blockOf({ state, chain }: ChainView, block: number): unknown {
-  const root = (name: string): string => chainHash('evm', `${name} of ${state.hashOf(block)}`)
+function blockOf({ state }: ChainView, block: number): unknown {
   return {
-    baseFeePerGas: '0x7',
-    difficulty: '0x0',
-    extraData: '0x',
-    gasLimit: '0x2255100',
-    gasUsed: '0x5208',
     hash: state.hashOf(block),
-    logsBloom: BLOOM,
-    miner: addressIn('evm', `miner of ${chain.genesis}`),
-    mixHash: root('mix'),
-    nonce: '0x0000000000000000',
     number: quantity(block),
     parentHash: block === 0 ? `0x${'0'.repeat(64)}` : state.hashOf(block - 1),
-    receiptsRoot: root('receipts'),
-    sha3Uncles: root('uncles'),
-    size: '0x220',
-    stateRoot: root('state'),
     timestamp: quantity(Math.floor(state.timeOf(block) / 1000)),
     transactions: state.txsOf(block),
-    transactionsRoot: root('transactions'),
-    uncles: [],
-    withdrawals: [],
-    withdrawalsRoot: root('withdrawals'),
   }
 }
 
@@ -125,11 +104,7 @@ function receiptOf(view: ChainView, tx: string, found: Sighting): unknown {
   return {
     blockHash,
     blockNumber,
-    contractAddress: null,
-    cumulativeGasUsed: '0xc350',
-    effectiveGasPrice: '0x3b9aca07',
     from: first?.payer.toLowerCase() ?? addressIn('evm', `sender of ${tx}`),
-    gasUsed: '0xc350',
     logs: found.transfers.map((transfer, index) => ({
       ...logOf(transfer),
       blockHash,
@@ -140,7 +115,6 @@ function receiptOf(view: ChainView, tx: string, found: Sighting): unknown {
       transactionHash: tx.toLowerCase(),
       transactionIndex,
     })),
-    logsBloom: BLOOM,
     status: found.error === null ? '0x1' : '0x0',
     to: first?.token.toLowerCase() ?? addressIn('evm', `receiver of ${tx}`),
     transactionHash: tx.toLowerCase(),
@@ -160,12 +134,8 @@ function logOf({ token, payer, payee, units }: Transfer): object {
 
 function wrongHash(hash: unknown): string | null {
   if (hash === undefined) return 'missing value for required argument 0'
-  if (typeof hash !== 'string')
-    return 'invalid argument 0: json: cannot unmarshal non-string into Go value of type common.Hash'
-  if (!hash.startsWith('0x'))
-    return 'invalid argument 0: json: cannot unmarshal hex string without 0x prefix into Go value of type common.Hash'
-  if (/^0x[0-9a-fA-F]{64}$/.test(hash)) return null
-  return `invalid argument 0: hex string has length ${hash.length - 2}, want 64 for common.Hash`
+  if (typeof hash === 'string' && /^0x[0-9a-fA-F]{64}$/.test(hash)) return null
+  return 'invalid argument 0: want a hex string of 64 digits with 0x prefix for common.Hash'
 }
 
 function quantity(number: number): string {

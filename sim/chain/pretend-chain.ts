@@ -1,8 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base58 } from '@scure/base'
-import { blockClock } from './block-clock.ts'
 import type { ChainKind, ChainSettings, Fate, Transfer } from './chain-settings.ts'
-import { openSentTransactions } from './sent-transactions.ts'
 
 /**
  * A pretend blockchain for the demonstration and the tests. It is a pure function of its settings, its clock and what
@@ -64,29 +62,75 @@ export type ChainState = Readonly<{
 
 export type Sighting = Readonly<{ block: number; error: unknown; transfers: readonly Transfer[] }>
 
+/** Block of a transaction, and the moment of the reorganisation that takes it out. */
+type Stay = Readonly<{ block: number; until: number }>
+
+/** Most transactions in memory of a chain that adopts; the oldest are forgotten. */
+const ADOPTED_MAX = 100_000
+
 export function openPretendChain(settings: ChainSettings): PretendChain {
-  const { kind, seed, now } = settings
+  const { kind, seed, now, adopt } = settings
   const clock = blockClock(settings)
-  const sent = openSentTransactions(settings, clock)
-  const at = (moment: number): ChainState => {
+  const sent = new Map<string, Readonly<{ stays: readonly Stay[]; fate: Fate }>>()
+  /** Transactions that are in a block at some time, in order of sending. */
+  const blocks = new Map<number, readonly string[]>()
+  const reorgs: Readonly<{ at: number; from: number }>[] = []
+  const keyOf = (tx: string): string => (kind === 'evm' ? tx.toLowerCase() : tx)
+
+  function send(id: string, fate: Fate = {}): void {
+    const tx = keyOf(id)
+    if (sent.has(tx)) return
+    const stays = staysIn(fate, fate.sentAt ?? now(), clock)
+    sent.set(tx, { stays, fate })
+    for (const { block, until } of stays) {
+      blocks.set(block, [...(blocks.get(block) ?? []), tx])
+      if (until !== Infinity) reorgs.push({ at: until, from: block })
+    }
+  }
+
+  function forgetOldest(): void {
+    const [[tx = '', { stays } = { stays: [] as readonly Stay[] }] = []] = sent
+    sent.delete(tx)
+    for (const { block } of stays) {
+      const left = (blocks.get(block) ?? []).filter((other) => other !== tx)
+      if (left.length === 0) blocks.delete(block)
+      else blocks.set(block, left)
+    }
+  }
+
+  /** Blocks of a transaction in order of time. An unknown one is adopted, when the settings say so. */
+  function staysOf(tx: string): readonly Stay[] {
+    const key = keyOf(tx)
+    if (adopt !== undefined && !sent.has(key)) {
+      if (sent.size >= ADOPTED_MAX) forgetOldest()
+      send(key, adopt(tx))
+    }
+    return sent.get(key)?.stays ?? []
+  }
+
+  function at(moment: number): ChainState {
     const head = clock.headAt(moment)
     const blockOf = (tx: string): number | null =>
-      sent.staysOf(tx).find((stay) => stay.block <= head && moment < stay.until)?.block ?? null
+      staysOf(tx).find((stay) => stay.block <= head && moment < stay.until)?.block ?? null
+    /** Number of reorganisations that replaced a block; each gives it another hash. */
+    const forksOf = (block: number): number =>
+      reorgs.filter((reorg) => reorg.at <= moment && reorg.from <= block).length
     return {
       head,
       confirmed: Math.max(0, head - clock.confirmDepth),
       final: clock.finalAt(head),
       timeOf: clock.timeOf,
-      hashOf: (block) => chainHash(kind, `${seed}/block/${block}/${sent.forksOf(block, moment)}`),
+      hashOf: (block) => chainHash(kind, `${seed}/block/${block}/${forksOf(block)}`),
       find(tx) {
         const block = blockOf(tx)
         if (block === null) return null
-        const { error = null, transfers = settings.transfersOf?.(tx) ?? [] } = sent.fateOf(tx)
+        const { error = null, transfers = settings.transfersOf?.(tx) ?? [] } = sent.get(keyOf(tx))?.fate ?? {}
         return { block, error, transfers: error === null ? transfers : [] }
       },
-      txsOf: (block) => sent.candidatesOf(block).filter((tx) => blockOf(tx) === block),
+      txsOf: (block) => (blocks.get(block) ?? []).filter((tx) => blockOf(tx) === block),
     }
   }
+
   return {
     kind,
     genesis: chainHash(kind, `${seed}/block/0/0`),
@@ -94,14 +138,48 @@ export function openPretendChain(settings: ChainSettings): PretendChain {
     tokens: settings.tokens ?? {},
     txOf: (number) => txIn(kind, `${seed}/tx/${number}`),
     addressOf: (name) => addressIn(kind, `${seed}/address/${name}`),
-    send: sent.send,
+    send,
     truth: (tx) => truthOf(kind, at(now()), tx),
-    finalAt: (tx) => {
-      const last = sent.staysOf(tx).at(-1)
+    finalAt(tx) {
+      const last = staysOf(tx).at(-1)
       return last === undefined || last.until !== Infinity ? null : clock.momentOfFinal(last.block)
     },
     at,
     now,
+  }
+}
+
+function staysIn(fate: Fate, sentAt: number, clock: BlockClock): readonly Stay[] {
+  const { landsAfterMs = clock.blockMs, reorg } = fate
+  if (landsAfterMs === null) return []
+  const block = clock.headAt(sentAt + landsAfterMs) + 1
+  if (reorg === undefined) return [{ block, until: Infinity }]
+  const until = clock.timeOf(block) + reorg.afterMs
+  if (until >= clock.momentOfFinal(block))
+    throw new RangeError('a reorganisation must come before its block is final')
+  const first = { block, until }
+  if (reorg.againAfterMs === null) return [first]
+  return [first, { block: clock.headAt(until + reorg.againAfterMs) + 1, until: Infinity }]
+}
+
+type BlockClock = ReturnType<typeof blockClock>
+
+/** Numbers and moments of the blocks of a pretend chain. */
+function blockClock(settings: ChainSettings) {
+  const solana = settings.kind === 'solana'
+  const blockMs = settings.blockMs ?? (solana ? 400 : 12_000)
+  const finalDepth = settings.finalDepth ?? (solana ? 31 : 64)
+  const step = settings.finalStep ?? (solana ? 1 : 32)
+  const startedAt = settings.startedAt ?? settings.now() - 600_000
+  const timeOf = (block: number): number => startedAt + block * blockMs
+  return {
+    blockMs,
+    confirmDepth: settings.confirmDepth ?? (solana ? 1 : 32),
+    timeOf,
+    headAt: (moment: number) => Math.max(0, Math.floor((moment - startedAt) / blockMs)),
+    /** Final block when `head` is the newest. */
+    finalAt: (head: number) => Math.max(0, Math.floor((head - finalDepth) / step) * step),
+    momentOfFinal: (block: number) => timeOf(Math.ceil(block / step) * step + finalDepth),
   }
 }
 

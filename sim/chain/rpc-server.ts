@@ -1,11 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EVM_METHODS } from './evm-rpc.ts'
 import type { ChainKind } from './chain-settings.ts'
 import type { PretendChain } from './pretend-chain.ts'
-import { answerBody } from './rpc-envelope.ts'
+import { answerBody, type RpcMethods } from './rpc-envelope.ts'
 import { type FaultName, type Faults, viewOf } from './rpc-faults.ts'
-import type { RpcMethods } from './rpc-result.ts'
 import { SOLANA_METHODS } from './solana-rpc.ts'
 
 /** HTTP server on loopback that answers JSON-RPC as a node of the pretend chain. */
@@ -66,11 +67,9 @@ export async function openRpcServer(settings: RpcServerSettings): Promise<RpcSer
       response.destroy(),
     )
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(settings.port ?? 0, '127.0.0.1', resolve)
-  })
-  const port = portOf(server)
+  await once(server.listen(settings.port ?? 0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -89,13 +88,8 @@ export async function openRpcServer(settings: RpcServerSettings): Promise<RpcSer
   }
 }
 
-function portOf(server: Server): number {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the pretend RPC server has no port')
-  return address.port
-}
-
-type Visit = Readonly<{
+/** One request, its answer, and the faults that it meets. */
+type Exchange = Readonly<{
   request: IncomingMessage
   response: ServerResponse
   faults: Faults
@@ -103,8 +97,8 @@ type Visit = Readonly<{
   called(method: string): void
 }>
 
-async function answer(chain: PretendChain, visit: Visit): Promise<void> {
-  const { request, response, faults, fire } = visit
+async function answer(chain: PretendChain, exchange: Exchange): Promise<void> {
+  const { request, response, faults, fire } = exchange
   if (faults.down === true) {
     fire('down')
     request.destroy()
@@ -112,21 +106,22 @@ async function answer(chain: PretendChain, visit: Visit): Promise<void> {
   }
   const refused = refusedForm(request)
   if (refused !== null) return void response.writeHead(refused.status).end(refused.text)
-  const body = await bodyOf(request, BODY_BYTES_MAX[chain.kind])
-  if (body === null) return void response.writeHead(413, { connection: 'close' }).end('Payload Too Large')
+  const body = await buffer(request)
+  if (body.length > BODY_BYTES_MAX[chain.kind])
+    return void response.writeHead(413, { connection: 'close' }).end('Payload Too Large')
   if (faults.slowMs !== undefined) {
     fire('slowMs')
     await sleep(faults.slowMs, undefined, { ref: false })
   }
-  if (brokenAnswer(chain.kind, visit)) return
+  if (brokenAnswer(chain.kind, exchange)) return
   const text = answerBody({
-    body,
+    body: body.toString(),
     methods: METHODS[chain.kind],
     view: viewOf(chain, faults, fire),
-    called: visit.called,
+    called: exchange.called,
   })
   if (text === 'too large') return void response.writeHead(413).end('Payload Too Large')
-  sendWhole(text, visit)
+  sendWhole(text, exchange)
 }
 
 /** HTTP status and text for a request that is no JSON-RPC over HTTP; null when it is. */
@@ -141,19 +136,8 @@ function refusedForm(request: IncomingMessage): Readonly<{ status: number; text:
   }
 }
 
-async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string | null> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length
-    if (bytes > bytesMax) return null
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
-}
-
 /** Answers by a fault of the transport that needs no chain. Returns whether it did. */
-function brokenAnswer(kind: ChainKind, { response, faults, fire }: Visit): boolean {
+function brokenAnswer(kind: ChainKind, { response, faults, fire }: Exchange): boolean {
   if (faults.hangs === true) {
     fire('hangs')
     return true
@@ -197,7 +181,7 @@ function sendEndless(response: ServerResponse): void {
   more()
 }
 
-function sendWhole(text: string, { response, faults, fire }: Visit): void {
+function sendWhole(text: string, { response, faults, fire }: Exchange): void {
   if (faults.cut === 'connection') {
     fire('cut')
     response.writeHead(200, { ...JSON_TYPE, 'content-length': Buffer.byteLength(text) })

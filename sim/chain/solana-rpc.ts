@@ -2,7 +2,7 @@ import { base58 } from '@scure/base'
 import type { Transfer } from './chain-settings.ts'
 import { addressIn, chainHash, digestOf, type Sighting } from './pretend-chain.ts'
 import type { ChainView } from './rpc-faults.ts'
-import { answered, memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-result.ts'
+import { answered, memberOf, refuse, type RpcMethods, type RpcResult } from './rpc-envelope.ts'
 
 /** Most signatures of one `getSignatureStatuses`. */
 const SIGNATURES_MAX = 256
@@ -19,14 +19,8 @@ export const SOLANA_METHODS: RpcMethods = {
     view.fire('otherChain')
     return answered(chainHash('solana', `not ${view.chain.genesis}`))
   },
-  getHealth: () => answered('ok'),
-  getVersion: () => answered({ 'feature-set': 3_294_202_862, 'solana-core': API_VERSION }),
-  getSlot(view, [config]) {
-    const slot = slotAt(view, commitmentOf(config) ?? 'finalized')
-    return slot === null ? refuse(INVALID_PARAMS, 'Invalid params: unknown variant') : answered(slot)
-  },
-  getSignatureStatuses: (view, params) => signatureStatuses(view, params),
-  getTransaction: (view, params) => transaction(view, params),
+  getSignatureStatuses: signatureStatuses,
+  getTransaction: transaction,
 }
 
 function signatureStatuses(view: ChainView, [signatures, config]: readonly unknown[]): RpcResult {
@@ -83,7 +77,7 @@ function transaction(view: ChainView, [signature, config]: readonly unknown[]): 
   }
   // Without the parameter, a client gets legacy transactions only.
   const accepted = given ?? -1
-  const commitment = commitmentOf(config) ?? 'finalized'
+  const commitment = memberOf(config, 'commitment') ?? 'finalized'
   if (commitment === 'processed') {
     return refuse(INVALID_PARAMS, 'Method does not support commitment below `confirmed`')
   }
@@ -137,11 +131,8 @@ function parsedTransaction(
   return {
     blockTime: Math.floor(view.state.timeOf(block) / 1000),
     meta: {
-      computeUnitsConsumed: 6_200,
       err: error,
       fee: 5_000,
-      innerInstructions: [],
-      logMessages: [],
       postBalances: lamports.map((amount, index) => (index === 0 ? amount - 5_000 : amount)),
       postTokenBalances: holders.map((holder, index) =>
         balance(holder, index, holder.before + holder.change),
@@ -151,7 +142,6 @@ function parsedTransaction(
       preTokenBalances: holders.flatMap((holder, index) =>
         holder.isNew ? [] : [balance(holder, index, holder.before)],
       ),
-      rewards: [],
       status: error === null ? { Ok: null } : { Err: error },
     },
     slot: block,
@@ -213,10 +203,6 @@ function wrongSignature(signature: unknown): string | null {
   if (signature.length > 88) return 'WrongSize'
   if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(signature)) return 'Invalid'
   return base58.decode(signature).length === 64 ? null : 'WrongSize'
-}
-
-function commitmentOf(config: unknown): unknown {
-  return memberOf(config, 'commitment')
 }
 
 function slotAt({ state }: ChainView, commitment: unknown): number | null {

@@ -3,8 +3,7 @@ import { dirname } from 'node:path'
 import { suite, test } from 'node:test'
 import { openDemoChain } from '../../sim/chain/demo-chain.ts'
 import { isFailing, numberOf, type PublishDraft, refOf, REFS_FROM, REFS_TO } from '../../sim/import-draft.ts'
-import { liveDrafts, publishOnTime } from '../../sim/live.ts'
-import { openPatientPublish, type SendResult } from '../../sim/patient-publish.ts'
+import { liveDrafts, publishOnTime, type SendResult } from '../../sim/live.ts'
 import { openRefs } from '../../src/log/store/refs.ts'
 import { DAY_MS, MINUTE_MS, type Ms, msOf, SECOND_MS } from '../../src/protocol/moment.ts'
 import { openHeldStage } from '../held/held-stage.ts'
@@ -50,9 +49,9 @@ function openPlatform() {
       await poll()
     }
   }
-  async function send(drafts: readonly PublishDraft[]): Promise<SendResult> {
-    for (const { tx } of drafts) if (tx !== undefined) chain.send(tx)
-    const outcome = await stage.outcome(drafts)
+  async function send(draft: PublishDraft): Promise<SendResult> {
+    if (draft.tx !== undefined) chain.send(draft.tx)
+    const outcome = await stage.outcome([draft])
     if (outcome.ok) return 'accepted'
     return { refused: `${outcome.code}: ${outcome.reason}`, mayPass: (outcome.held ?? 0) > 0 }
   }
@@ -88,7 +87,7 @@ function openPlatform() {
         published: numberOf(refs.lastBetween(REFS_FROM, REFS_TO)),
         now: api.now,
       })
-      await publishOnTime(dues, { ...api, publish: openPatientPublish(api, stop.signal) }, stop.signal)
+      await publishOnTime(dues, api, stop.signal)
     },
     /** Restarts service and chain, which is all that a restart of the demonstration keeps. */
     restart(offMs: number) {

@@ -7,8 +7,7 @@ import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { writeHistory } from '../../../sim/history-file.ts'
 import { HISTORY_MS } from '../../../sim/history.ts'
 import { numberOf, type PublishDraft, refOf, REFS_FROM, REFS_TO } from '../../../sim/import-draft.ts'
-import { liveDrafts, publishOnTime } from '../../../sim/live.ts'
-import { openPatientPublish, type SendResult } from '../../../sim/patient-publish.ts'
+import { liveDrafts, publishOnTime, type SendResult } from '../../../sim/live.ts'
 import type { LogReader } from '../../log/store/reader.ts'
 import { openRefs } from '../../log/store/refs.ts'
 import { hasStore, isSimulatedLog, StoreError } from '../../log/store/store.ts'
@@ -186,26 +185,22 @@ async function publishLive(
     until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, context, signal),
     // Held drafts are looked for first: one that is published in between is then found by its seq.
     seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
-    send(drafts: readonly PublishDraft[]) {
-      for (const { tx } of drafts) if (tx !== undefined) sendTx(tx)
-      return sendDrafts(service.publishPort, settings, drafts)
+    send(draft: PublishDraft) {
+      if (draft.tx !== undefined) sendTx(draft.tx)
+      return sendDraft(service.publishPort, settings, draft)
     },
     skip: ({ type, kind, ref }: PublishDraft, reason: string) =>
       printNotice(context, `the simulator skips ${type}/${kind} (${ref}): ${reason}`),
   }
-  await publishOnTime(dues, { ...platform, publish: openPatientPublish(platform, stop) }, stop)
+  await publishOnTime(dues, platform, stop)
 }
 
-async function sendDrafts(
-  port: number,
-  settings: ServiceSettings,
-  drafts: readonly PublishDraft[],
-): Promise<SendResult> {
+async function sendDraft(port: number, settings: ServiceSettings, draft: PublishDraft): Promise<SendResult> {
   const address = `http://${hostInUrl(settings.publishHost)}:${port}/publish`
   const response = await fetch(address, {
     method: 'POST',
     headers: { authorization: `Bearer ${settings.tokens[0] ?? ''}`, 'content-type': 'application/json' },
-    body: JSON.stringify(drafts),
+    body: JSON.stringify(draft),
   }).catch(() => null)
   if (response === null) return 'later'
   const answer = await response.text()
