@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
-import { openApiStage } from '../stage/api-stage.ts'
 import { LAUNCH } from '../story/api-story.ts'
 import { openPageStage, type PageStage } from '../stage/page-stage.ts'
 
@@ -39,26 +38,6 @@ suite('the slider of the summary', () => {
     await sight.page.keyboard.press('Enter')
     await sight.page.waitForURL('**/summary?at=2026-10-01T01:00Z')
     assert.match(await sight.page.locator('main').innerText(), /They do not change\./)
-  })
-
-  test('shows the figures of the last complete day at its moment', async () => {
-    await using longer = await openApiStage()
-    longer.trade(26 * 60)
-    const bucketOf = async <Bucket>(path: string): Promise<Bucket> => {
-      const response = await longer.get(`/api/v1/${path}?from=2026-10-01&to=2026-10-02&bucket=day`)
-      const { buckets } = (await response.json()) as { buckets: [Bucket] }
-      return buckets[0]
-    }
-    const { spentOnPlay } = await bucketOf<{ spentOnPlay: string }>('flows')
-    const { treasury } = await bucketOf<{ treasury: string }>('funds')
-    await using sight = await pages.browser.see(`http://127.0.0.1:${longer.port}/summary`)
-    const preview = sight.page.locator('form[data-slider] p')
-    assert.equal(await preview.innerText(), '')
-    await sight.page.locator('form[data-slider] input').press('ArrowLeft')
-    const said = await preview.innerText()
-    assert.match(said, /^Last full day before this moment, in KOTS \(balances: end of that day\): /)
-    assert.ok(said.includes(` Spent on play ${spentOnPlay} · `), said)
-    assert.ok(said.includes(` Treasury ${treasury} · `), said)
   })
 
   test('opens the moment at which it is released', async () => {

@@ -1,7 +1,5 @@
 import './island-frame.ts'
 
-const DAY_MS = 86_400_000
-
 /** Starts the slider of the summary. It shows its moment, and opens that page on release or Enter. */
 function startSlider(form: HTMLFormElement): void {
   const slider = form.querySelector('input')
@@ -13,9 +11,6 @@ function startSlider(form: HTMLFormElement): void {
     const hours = Math.floor((Date.now() - Number(min)) / Number(step))
     slider.max = String(Math.max(Number(slider.max), Number(min) + hours * Number(step)))
   }
-  const preview = form.querySelector('p')
-  const { from, caption, days = '[]' } = preview?.dataset ?? {}
-  const lines: readonly (readonly [name: string, figures: readonly string[]])[] = JSON.parse(days)
   /** Whether the slider is at the present, the last step of a page of the present. */
   const isNow = (): boolean => form.dataset['slider'] !== 'past' && slider.value === slider.max
   const go = (): void =>
@@ -30,14 +25,6 @@ function startSlider(form: HTMLFormElement): void {
     output.value = text
     slider.setAttribute('aria-valuetext', text)
   }
-  // Preview of the target page: the last complete day before the moment.
-  const show = (): void => {
-    const day = Math.floor((Number(slider.value) - Number(from)) / DAY_MS) - 1
-    const known = lines.flatMap(([name, { [day]: figure }]) =>
-      figure === undefined ? [] : `${name} ${figure}`,
-    )
-    if (preview !== null) preview.textContent = known.length > 0 ? `${caption} ${known.join(' · ')}` : ''
-  }
   // With keys each step is a change, so only Enter opens the page.
   let dragged = false
   slider.addEventListener('pointerdown', () => (dragged = true))
@@ -49,7 +36,6 @@ function startSlider(form: HTMLFormElement): void {
     go()
   })
   slider.addEventListener('input', write)
-  slider.addEventListener('input', show)
   slider.addEventListener('change', () => {
     if (dragged) go()
   })

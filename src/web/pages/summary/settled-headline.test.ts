@@ -97,7 +97,7 @@ suite('overpaid prizes that hide others that wait', () => {
     assert.match(words, /Unpaid now 10\.00 10\.00 can be paid now/)
     assert.equal(await pictureOf(stage, '/summary.png'), `${headline}. 10.00 KOTS of prizes still wait`)
     const past = await pictureOf(stage, '/summary.png?at=2026-10-01T00:18Z')
-    assert.match(past, /^Both closed contests have been settled\. /)
+    assert.match(past, /^All 2 closed contests have been settled\. /)
     assert.match(
       plainText({ markup: await seeOn(stage, '/contests') }),
       /Paying out A correction left 10\.00 KOTS unpaid in contests that had been settled\./,
@@ -142,6 +142,9 @@ suite('cancelled contests on the start page', () => {
   })
 
   test('are named alone where no other contest has closed', async () => {
-    assert.match(await wordsOf(cancelled(1)), /The only closed contest was cancelled No prize is waiting/)
+    assert.match(
+      await wordsOf(cancelled(1)),
+      /The only closed contest is settled It was cancelled: a cancelled contest gives its pool back\. No prize is waiting/,
+    )
   })
 })

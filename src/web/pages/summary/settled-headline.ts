@@ -25,12 +25,7 @@ export function askUnpaidTotals(view: View): Promise<LinkedAnswer<Payouts>> {
  * The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known.
  * A contest is settled when its prizes are paid or have expired, or when it was cancelled and its pool is empty.
  */
-export function headline(
-  summary: Summary,
-  { token }: Pick<Site, 'token'>,
-  waiting: Waiting | null,
-  isAnyCancelled: boolean,
-): Html {
+export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiting: Waiting | null): Html {
   const { asOf, contests } = summary
   const { upcoming, running, paying, paid } = contests
   if (asOf.seq === 0) return html`Nothing has happened yet`
@@ -43,16 +38,13 @@ export function headline(
   ])
   const all = closed === null ? null : derived(closed)
   const isKnown = waiting !== null
+  const are = isKnown ? 'are' : 'have been'
   if (paying + paid === 1) {
-    if (isAnyCancelled) return html`The only closed contest was cancelled`
-    if (paying === 0 && !isKnown) return html`The only closed contest has been settled`
-    return html`The only closed contest is ${paying === 0 ? '' : 'not yet '}settled`
+    const is = paying > 0 ? 'is not yet' : isKnown ? 'is' : 'has been'
+    return html`The only closed contest ${is} settled`
   }
-  const isTwo = paying + paid === 2
-  if (paying === 0)
-    return html`${isTwo ? 'Both' : html`All ${all}`} closed contests ${isKnown ? 'are' : 'have been'} settled`
-  if (paid === 0)
-    return html`${isTwo ? 'Neither of the two' : html`None of ${all}`} closed contests is settled yet`
+  if (paying === 0) return html`All ${all} closed contests ${are} settled`
+  if (paid === 0) return html`None of ${all} closed contests is settled yet`
   const words =
     isKnown && waiting.reopened === null && isZero(waiting.payouts.answer.totals.overpaid)
       ? `${paid === 1 ? 'is' : 'are'} settled`
@@ -155,26 +147,21 @@ export async function askCancellations(
   return askEndpoint(view, 'events', { query: `type=contest&kind=cancelled&${range}` })
 }
 
-/** Whether a contest was cancelled. */
-export function hasCancelled(cancelled: LinkedAnswer<EventsPage> | null): boolean {
-  return cancelled !== null && cancelled.answer.events.length > 0
-}
-
 /** Sentence below the headline: how many closed contests were cancelled; null for none. */
 export function cancelledNote(
   { contests }: Summary,
   cancelled: LinkedAnswer<EventsPage> | null,
 ): Html | null {
-  if (cancelled === null || !hasCancelled(cancelled)) return null
-  // The headline says it of the only one.
-  if (contests.paying + contests.paid === 1) return null
+  if (cancelled === null || cancelled.answer.events.length === 0) return null
   const { address, answer } = cancelled
   const count = answer.events.length
   // Not "of them": the headline may speak of a part of the closed contests.
   const some = answer.page.hasMore
     ? html`Some closed contests were cancelled`
-    : html`${expressed(`count ${address}#/events`, String(count))} closed
-      ${count === 1 ? 'contest was' : 'contests were'} cancelled`
+    : contests.paying + contests.paid === 1
+      ? html`It was cancelled`
+      : html`${expressed(`count ${address}#/events`, String(count))} closed
+        ${count === 1 ? 'contest was' : 'contests were'} cancelled`
   return html`<p>${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.</p>`
 }
 

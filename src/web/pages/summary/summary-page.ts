@@ -1,5 +1,5 @@
 import type { EventWire } from '../../../protocol/event.ts'
-import type { Flows, Funds, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
+import type { Flows, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { askEndpoint, firstEvent, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
@@ -18,13 +18,12 @@ import { plainText } from '../../markup/page-lead.ts'
 import type { Site } from '../../markup/site.ts'
 import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
-import { askCancellations, askReopened, askUnpaidTotals, hasCancelled, headline } from './settled-headline.ts'
+import { askReopened, askUnpaidTotals, headline } from './settled-headline.ts'
 import { derived, minus, type Term, waitingSum } from '../../markup/derived.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
 import { flowsPlot, unfinishedIn } from '../ranges/flows-chart.ts'
 import {
   boundOf,
-  ceilTo,
   DAY_MS,
   floorTo,
   formatAt,
@@ -53,13 +52,12 @@ export const summaryPage: EndpointPage<'summary'> = {
   preview: previewOf,
   async render(summary, view) {
     const first = (await firstEvent(view))?.answer ?? null
-    const before = await askEarlier(summary, view)
+    const before = await askDayBefore(summary, view)
     return html`${nothingYet(summary, first)} ${asOfLine(summary.asOf, view)}
       <div class="two">
         <section>${figureTable(summary, before, view)}</section>
         <aside aria-label="Other moments">
-          ${timeTravel(summary, first, before, view)}
-          ${view.query.has('at') ? correctionsSince(summary, view) : null}
+          ${timeTravel(summary, first, view)} ${view.query.has('at') ? correctionsSince(summary, view) : null}
         </aside>
       </div>`
   },
@@ -79,180 +77,98 @@ function nothingYet({ asOf }: Summary, first: EventWire | null): Html | null {
   </p>`
 }
 
+type Figure = string | number | null
+
+const PRICE = '/tokenPriceUsd'
+
+/** Every figure of the summary in the page's order, with its JSON pointer. Amounts are in the token. */
+const FIGURES: readonly (readonly [pointer: string, label: string, of: (summary: Summary) => Figure])[] = [
+  ['/spentOnPlay', 'Spent on play', (one) => one.spentOnPlay],
+  ['/paidInPrizes', 'Paid in prizes', (one) => one.paidInPrizes],
+  ['/prizesNotRedeemed', 'Prizes not yet paid', (one) => one.prizesNotRedeemed],
+  ['/runningPools', 'In running pools', (one) => one.runningPools],
+  ['/burned', 'Burned', (one) => one.burned],
+  ['/treasury', 'Treasury', (one) => one.treasury],
+  ['/loyaltyFund', 'Loyalty fund', (one) => one.loyaltyFund],
+  ['/paidInLoyalty', 'Paid as loyalty reward', (one) => one.paidInLoyalty],
+  [PRICE, 'Token price, USD', (one) => one.tokenPriceUsd],
+  ['/entries', 'Entries', (one) => one.entries],
+  ['/plays', 'Plays', (one) => one.plays],
+  ['/payouts', 'Payments', (one) => one.payouts],
+  ['/events', 'Events', (one) => one.events],
+  ['/contests/upcoming', 'Contests to come', ({ contests }) => contests.upcoming],
+  ['/contests/running', 'Contests running', ({ contests }) => contests.running],
+  ['/contests/paying', 'Contests paying', ({ contests }) => contests.paying],
+  ['/contests/paid', 'Contests settled', ({ contests }) => contests.paid],
+]
+
 /** Every figure of the summary with its change over the last 24 hours. */
-function figureTable(summary: Summary, before: EarlierAnswers | null, view: View): Html {
-  const { contests } = summary
-  const then = before?.dayBefore
-  const row = (label: string, pointer: string, shown: Html, now: Figure, was: Figure | undefined): Html =>
-    html`<tr data-key="${label}">
-      <th scope="row">${label}</th>
-      <td class="r" data-at="${pointer}">${shown}</td>
+function figureTable(summary: Summary, before: LinkedAnswer<Summary> | null, { site, query }: View): Html {
+  const rows = FIGURES.map(([pointer, label, of]) => {
+    const [now, was] = [of(summary), before === null ? null : of(before.answer)]
+    const isAmount = typeof now === 'string' && pointer !== PRICE
+    return html`<tr data-key="${label}">
+      <th scope="row">${label}${isAmount ? `, ${site.token}` : null}</th>
+      <td class="r" data-at="${pointer}">
+        ${now === null ? UNKNOWN : pointer === PRICE ? priceHtml(String(now)) : amountHtml(String(now))}
+      </td>
       <td class="r" data-label="in 24 hours">
-        ${changeOf(
-          now === null ? null : { pointer, figure: now },
-          was === null || was === undefined
-            ? null
-            : { pointer: `${then?.address ?? ''}#${pointer}`, figure: was },
-        )}
+        ${
+          now === null || was === null || before === null
+            ? UNKNOWN
+            : changeOf({ pointer, figure: now }, { pointer: `${before.address}#${pointer}`, figure: was })
+        }
       </td>
     </tr>`
+  })
   return html`<div class="wide" role="region" aria-label="Every figure" tabindex="0">
       <table class="cards">
         <thead>
           <tr>
             <th scope="col">Figure</th>
-            <th scope="col" class="r">${view.query.has('at') ? 'Then' : 'Now'}</th>
+            <th scope="col" class="r">${query.has('at') ? 'Then' : 'Now'}</th>
             <th scope="col" class="r">Change in ${DAY}</th>
           </tr>
         </thead>
         <tbody>
-          ${AMOUNTS.map(([key, label]) =>
-            row(
-              `${label}, ${view.site.token}`,
-              `/${key}`,
-              amountHtml(summary[key]),
-              summary[key],
-              then?.answer[key],
-            ),
-          )}
-          ${row(
-            'Token price, USD',
-            '/tokenPriceUsd',
-            summary.tokenPriceUsd === null ? UNKNOWN : priceHtml(summary.tokenPriceUsd),
-            summary.tokenPriceUsd,
-            then?.answer.tokenPriceUsd,
-          )}
-          ${COUNTS.map(([key, label]) =>
-            row(label, `/${key}`, countHtml(summary[key]), summary[key], then?.answer[key]),
-          )}
-          ${CONTEST_COUNTS.map(([key, label]) =>
-            row(
-              label,
-              `/contests/${key}`,
-              countHtml(contests[key]),
-              contests[key],
-              then?.answer.contests[key],
-            ),
-          )}
+          ${rows}
         </tbody>
       </table>
     </div>
-    ${before === null ? null : howComputed(before, view)}`
+    ${
+      before === null
+        ? null
+        : html`<p class="quiet">
+              Each change is over the
+              ${query.has('at') ? html`${DAY} before that moment` : html`last ${DAY}`}.
+            </p>
+            ${jsonLinks([['the day before', before]])}`
+    }`
 }
 
-type Figure = string | number | null
-
-/** Change over the last 24 hours; unknown if one of the figures is. */
-function changeOf(now: Term | null, then: Term | null): Html {
-  if (now === null || then === null) return UNKNOWN
+/** Change over the last 24 hours, with its sign. */
+function changeOf(now: Term, then: Term): Html {
   const change = minus(now, then)
   return html`${isPositive(change.figure) ? '+' : ''}${derived(change)}`
 }
-
-function howComputed({ dayBefore, flows, funds }: EarlierAnswers, { query }: View): Html {
-  return html`<p class="quiet">
-      Each change is over the ${query.has('at') ? html`${DAY} before that moment` : html`last ${DAY}`}.
-    </p>
-    ${jsonLinks([
-      ['the day before', dayBefore],
-      ['flows', flows],
-      ['funds', funds],
-    ])}`
-}
-
-type AmountKey = Exclude<FlowKey, 'tokenPriceUsd'> | FundKey | 'paidInLoyalty'
-type FlowKey = 'spentOnPlay' | 'paidInPrizes' | 'burned' | 'tokenPriceUsd'
-type FundKey = 'treasury' | 'runningPools' | 'loyaltyFund' | 'prizesNotRedeemed'
-type DayFigures = (before: EarlierAnswers) => readonly (string | null)[]
-
-const ofFlows =
-  (key: FlowKey): DayFigures =>
-  ({ flows }) =>
-    // An unfinished day would look like a fall.
-    flows.answer.buckets.filter(({ complete }) => complete).map((bucket) => bucket[key])
-
-const ofFunds =
-  (key: FundKey): DayFigures =>
-  ({ funds }) =>
-    funds.answer.buckets.map((bucket) => bucket[key])
-
-/** Amounts in the page's order, each with its figures by day. */
-const AMOUNTS: readonly (readonly [key: AmountKey, label: string, line: DayFigures | null])[] = [
-  ['spentOnPlay', 'Spent on play', ofFlows('spentOnPlay')],
-  ['paidInPrizes', 'Paid in prizes', ofFlows('paidInPrizes')],
-  ['prizesNotRedeemed', 'Prizes not yet paid', ofFunds('prizesNotRedeemed')],
-  ['runningPools', 'In running pools', ofFunds('runningPools')],
-  ['burned', 'Burned', ofFlows('burned')],
-  ['treasury', 'Treasury', ofFunds('treasury')],
-  ['loyaltyFund', 'Loyalty fund', ofFunds('loyaltyFund')],
-  ['paidInLoyalty', 'Paid as loyalty reward', null],
-]
-
-/** Counts in the page's order. */
-const COUNTS: readonly (readonly [key: 'entries' | 'plays' | 'payouts' | 'events', label: string])[] = [
-  ['entries', 'Entries'],
-  ['plays', 'Plays'],
-  ['payouts', 'Payments'],
-  ['events', 'Events'],
-]
-
-/** Counts of contests by state. */
-const CONTEST_COUNTS = [
-  ['upcoming', 'Contests to come'],
-  ['running', 'Contests running'],
-  ['paying', 'Contests paying'],
-  ['paid', 'Contests settled'],
-] as const
 
 const UNKNOWN = html`<span class="none">not known</span>`
 
 /** Digits that are no figure of an answer. */
 const DAY = html`<span data-chrome>24 hours</span>`
 
-/** Answers about the time before a summary: the state a day earlier, and the last thirty days. */
-type EarlierAnswers = Readonly<{
-  dayBefore: LinkedAnswer<Summary>
-  flows: LinkedAnswer<Flows>
-  /** Never immutable as a whole, since it also has the present balances. Only those of past days are shown. */
-  funds: LinkedAnswer<Funds>
-}>
-
-/** Requests the answers about the time before a summary; null before the first event. */
-async function askEarlier(summary: Summary, view: View): Promise<EarlierAnswers | null> {
-  const { atMs } = summary.asOf
-  if (atMs === null) return null
-  const asked = view.query.time('at')
-  // A page of the present is rendered for each minute, also when the log is silent.
-  const dayBefore = formatAt(boundOf(Math.max(0, (asked ?? floorTo(view.now, MINUTE_MS)) - DAY_MS)))
-  const query = daysUpTo(asked, atMs, SLIDER_DAYS)
-  return {
-    dayBefore: await askEndpoint(view, 'summary', { query: `at=${dayBefore}` }),
-    flows: await askEndpoint(view, 'flows', { query }),
-    funds: await askEndpoint(view, 'funds', { query }),
-  }
-}
-
-/** Query for days up to the requested moment, or up to the newest event. */
-function daysUpTo(asked: Ms | undefined, newestMs: number, days: number): string {
-  // A past view ends with the last complete day, since later events may have changed an incomplete one.
-  const end =
-    asked === undefined ? ceilTo(boundOf(newestMs + 1), DAY_MS) : floorTo(boundOf(asked + 1), DAY_MS)
-  // The first representable day has no day before it.
-  const to = boundOf(Math.max(DAY_MS, end))
-  const from = boundOf(Math.max(0, to - days * DAY_MS))
-  return `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day`
+/** The summary of a day before; null before the first event. A page of the present is made for each minute. */
+export async function askDayBefore({ asOf }: Summary, view: View): Promise<LinkedAnswer<Summary> | null> {
+  if (asOf.atMs === null) return null
+  const moment = view.query.time('at') ?? floorTo(view.now, MINUTE_MS)
+  return askEndpoint(view, 'summary', { query: `at=${formatAt(boundOf(Math.max(0, moment - DAY_MS)))}` })
 }
 
 /**
  * Links and forms to the summary of another moment: steps, a date and time, and a slider for browsers with a script.
  * Only past views have later steps.
  */
-function timeTravel(
-  { asOf }: Summary,
-  first: EventWire | null,
-  before: EarlierAnswers | null,
-  view: View,
-): Html | null {
+function timeTravel({ asOf }: Summary, first: EventWire | null, view: View): Html | null {
   const launch = first === null ? undefined : parseAt(first.at)
   if (launch === undefined) return null
   const asked = view.query.time('at')
@@ -263,7 +179,7 @@ function timeTravel(
   })
   return html`<div class="travel" data-chrome>
     <h2>Travel in time</h2>
-    ${slider(launch, shown, asked === undefined, before === null ? null : preview(before, view))}
+    ${slider(launch, shown, asked === undefined)}
     <div class="ask">
       <nav aria-label="Other moments" class="steps">
         ${steps.map(({ label, at }) => html`<a class="button" href="${summaryAt(at)}">${label}</a>`)}
@@ -287,7 +203,7 @@ function timeTravel(
 }
 
 /** Slider over the history. Hidden until a script shows it, since only a script can label its moments. */
-function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Html | null {
+function slider(launch: Ms, shown: Ms, present: boolean): Html | null {
   const step = shown - launch <= HOURLY_MS_MAX ? HOUR_MS : DAY_MS
   const from = boundOf(floorTo(launch, step) + step)
   const to = floorTo(shown, step)
@@ -308,33 +224,8 @@ function slider(launch: Ms, shown: Ms, present: boolean, days: Html | null): Htm
       value="${to}"
       autocomplete="off"
     />
-    ${days}
   </form>`
 }
-
-/** Figures of each day for the slider's script, so that it requests nothing while it moves. */
-function preview(before: EarlierAnswers, view: View): Html {
-  const { fromMs, lines } = daysBefore(before)
-  const label = `Last full day before this moment, in ${view.site.token} (balances: end of that day):`
-  return html`<p
-    class="quiet"
-    data-from="${fromMs}"
-    data-caption="${label}"
-    data-days="${JSON.stringify(lines)}"
-  ></p>`
-}
-
-/** DayLines by name with the figures of complete days, and the start of the first day. */
-function daysBefore(before: EarlierAnswers): Readonly<{ fromMs: number; lines: readonly DayLine[] }> {
-  const { fromMs, buckets } = before.flows.answer
-  const over = buckets.filter(({ complete }) => complete).length
-  const lines = AMOUNTS.flatMap(([, label, line]): readonly DayLine[] =>
-    line === null ? [] : [[label, line(before).slice(0, over)]],
-  )
-  return { fromMs, lines }
-}
-
-type DayLine = readonly [name: string, figures: readonly (string | null)[]]
 
 /** Path of the summary at a moment on the hour. */
 function summaryAt(at: Ms): string {
@@ -356,13 +247,12 @@ function correctionsSince({ asOf }: Summary, { paths }: View): Html {
 async function previewOf(summary: Summary, view: View): Promise<LinkPreview> {
   const { asOf, contests, paidInPrizes } = summary
   const token = drawableToken(view.site)
-  const cancelled = hasCancelled(await askCancellations(summary, view))
   const date = asOf.at === null ? 'Nothing is published yet' : previewDate(asOf.at)
   if (view.query.has('at')) {
     // The summary of a past moment does not say which of its unpaid prizes waited.
     const paid = plainText(headlineAmount(paidInPrizes))
     return {
-      headline: plainText(headline(summary, { token }, null, cancelled)),
+      headline: plainText(headline(summary, { token }, null)),
       figure: `${paid} ${token} paid in prizes`,
       date,
     }
@@ -371,7 +261,7 @@ async function previewOf(summary: Summary, view: View): Promise<LinkPreview> {
   const reopened = await askReopened(contests, view)
   const waits = waitingSum(payouts).figure
   return {
-    headline: plainText(headline(summary, { token }, { payouts, reopened }, cancelled)),
+    headline: plainText(headline(summary, { token }, { payouts, reopened })),
     figure: isPositive(waits)
       ? `${plainText(headlineAmount(waits))} ${token} of prizes still wait`
       : 'No prize is waiting to be paid',
@@ -401,7 +291,7 @@ function tableOf({ asOf, contests, ...figures }: Summary): AnswerTable {
 
 /** Chart of ninety days as a picture. Without events it shows zeros up to now. */
 async function flowsPicture(summary: Summary, view: View): Promise<Html> {
-  const { answer } = await askFlows(summary, view)
+  const { answer } = await askFlows(view)
   return chartPicture(
     {
       title: 'Flows by day',
@@ -414,11 +304,14 @@ async function flowsPicture(summary: Summary, view: View): Promise<Html> {
   )
 }
 
-/** Requests the flows of ninety days: up to the present, or up to the moment of a past view. */
-export function askFlows({ asOf }: Summary, view: View): Promise<LinkedAnswer<Flows>> {
+/** Requests the flows of ninety days: up to the present, or up to the last day that was over at a past moment. */
+export function askFlows(view: View): Promise<LinkedAnswer<Flows>> {
   const asked = view.query.time('at')
-  const query = asked === undefined ? 'bucket=day' : daysUpTo(asked, asOf.atMs ?? view.now, CHART_DAYS)
-  return askEndpoint(view, 'flows', { query })
+  if (asked === undefined) return askEndpoint(view, 'flows', { query: 'bucket=day' })
+  // The first representable day has no day before it.
+  const to = boundOf(Math.max(DAY_MS, floorTo(boundOf(asked + 1), DAY_MS)))
+  const from = boundOf(Math.max(0, to - CHART_DAYS * DAY_MS))
+  return askEndpoint(view, 'flows', { query: `from=${formatAt(from)}&to=${formatAt(to)}&bucket=day` })
 }
 
 /** Longest history over which the slider moves by hours; beyond it, by days. */
@@ -431,7 +324,5 @@ const STEPS: readonly (readonly [label: string, ms: number])[] = [
   ['+1 day', DAY_MS],
 ]
 
-/** Days before a summary of which the slider shows figures. */
-const SLIDER_DAYS = 30
 /** Days in the chart, as in the default range of `/flows`. */
 const CHART_DAYS = 90

@@ -80,7 +80,7 @@ suite('the headline of the start page', () => {
     [
       'none is paid',
       [DEPOSIT, ...closed(1), ...closed(2)],
-      'Neither of the two closed contests is settled yet',
+      'None of 2 closed contests is settled yet',
       /wait/,
     ],
     [
@@ -98,7 +98,7 @@ suite('the headline of the start page', () => {
     [
       'all are paid',
       [DEPOSIT, ...paid(1), ...paid(2), ...opened(3)],
-      'Both closed contests are settled',
+      'All 2 closed contests are settled',
       /^No prize is waiting to be paid\.$/,
     ],
     [
@@ -110,7 +110,7 @@ suite('the headline of the start page', () => {
         { type: 'contest', kind: 'cancelled', contestId: 2 },
         { type: 'contest', kind: 'paid', contestId: 2 },
       ],
-      'Both closed contests are settled',
+      'All 2 closed contests are settled',
       /^No prize is waiting/,
     ],
   ]

@@ -1,4 +1,3 @@
-import { boundOf, DAY_MS, floorTo, formatAt, MINUTE_MS } from '../../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../../protocol/paths.ts'
 import type { Flows, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { Contest, Contests, Payouts, Schedule } from '../../../protocol/endpoints/contest-endpoints.ts'
@@ -13,13 +12,12 @@ import { plainText } from '../../markup/page-lead.ts'
 import { askSuggested, searchBox } from '../find/search-box.ts'
 import { rangeHtml } from '../ranges/range-words.ts'
 import { dailyFlows } from '../ranges/flows-chart.ts'
-import { askFlows, summaryPage } from './summary-page.ts'
+import { askDayBefore, askFlows, summaryPage } from './summary-page.ts'
 import {
   askCancellations,
   askReopened,
   askUnpaidTotals,
   cancelledNote,
-  hasCancelled,
   headline,
   unpaidSentence,
   waitingHtml,
@@ -53,8 +51,7 @@ export const todayPage: EndpointPage<'summary'> = {
   async title(summary, view) {
     const payouts = await askUnpaidTotals(view)
     const reopened = await askReopened(summary.contests, view)
-    const cancelled = await askCancellations(summary, view)
-    return plainText(headline(summary, view.site, { payouts, reopened }, hasCancelled(cancelled)))
+    return plainText(headline(summary, view.site, { payouts, reopened }))
   },
   // The content has the heading, beside the contests that close next.
   heading: () => html``,
@@ -71,13 +68,13 @@ export const todayPage: EndpointPage<'summary'> = {
     const suggested = await askSuggested(view)
     const schedule = await askEndpoint(view, 'schedule')
     const dayBefore = await askDayBefore(summary, view)
-    const flows = await askFlows(summary, view)
+    const flows = await askFlows(view)
     const payments = await askPayments(summary, view)
     const titles = await askTitles(payments.answer.events, view)
     const proof = await proofStrip(view)
     const top = html`<div class="two today">
       <section>
-        <h1>${headline(summary, view.site, { payouts, reopened }, hasCancelled(cancelled))}</h1>
+        <h1>${headline(summary, view.site, { payouts, reopened })}</h1>
         ${cancelledNote(summary, cancelled)} ${unpaidSentence(summary, payouts, view)}
         ${searchBox(suggested.answer)}
       </section>
@@ -95,7 +92,7 @@ export const todayPage: EndpointPage<'summary'> = {
       ${jsonLinks([
         ['unpaid prizes', payouts],
         ...(reopened === null ? [] : [['unpaid of contests that had been settled', reopened] as const]),
-        ...(cancelled === null || !hasCancelled(cancelled)
+        ...(cancelled === null || cancelled.answer.events.length === 0
           ? []
           : [['cancelled contests', cancelled] as const]),
         ['closing next', closing],
@@ -114,16 +111,6 @@ export const todayPage: EndpointPage<'summary'> = {
 
 function contestNumber({ answer, address }: LinkedAnswer<Contest>): Html {
   return html`contest <span data-at="${address}#/id">${answer.id}</span>`
-}
-
-/**
- * The summary of a day before now; null on an empty log. Counted from the present minute, for which the page is
- * rendered, since a day before the newest event is any day once the log is silent.
- */
-async function askDayBefore({ asOf }: Summary, view: View): Promise<LinkedAnswer<Summary> | null> {
-  if (asOf.atMs === null) return null
-  const at = formatAt(boundOf(Math.max(0, floorTo(view.now, MINUTE_MS) - DAY_MS)))
-  return askEndpoint(view, 'summary', { query: `at=${at}` })
 }
 
 /** The newest payments that the summary counts. */
