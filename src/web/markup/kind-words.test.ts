@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Html } from './html.ts'
-import { kindName, onePaid, plainKind, poolKindName, prizesOf, whoWins } from './kind-words.ts'
+import { kindName, onePaid, plainKind, poolKindName, whoWins } from './kind-words.ts'
 
 const textOf = ({ markup }: Html): string => markup.replaceAll(/<[^>]*>/g, '')
 
@@ -16,7 +16,6 @@ suite('words of kinds', () => {
       assert.equal(textOf(plainKind(kind)), words)
       assert.equal(textOf(kindName(kind)), name)
       assert.equal(textOf(poolKindName(kind)), name)
-      assert.equal(textOf(prizesOf(kind).words), `the prizes “${words}”`)
     }
   })
 

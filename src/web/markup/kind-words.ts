@@ -66,25 +66,6 @@ export function onePaid(kind: string, capital = false): Html {
   return kindText(kind, capital ? capitalized(words) : words)
 }
 
-/** Prizes of kinds with words of their own, and whether they are several. */
-const PRIZES = wordsByKind<readonly [words: string, number: 'one' | 'many']>({
-  winner: ['the winner’s prize', 'one'],
-  runner_up: ['the runners-up’s prizes', 'many'],
-  second: ['the second prize', 'one'],
-  third: ['the third prize', 'one'],
-  voter_share: ['the voters’ prizes', 'many'],
-  lucky_draw: ['the lucky draw’s prizes', 'many'],
-})
-
-/** The prizes of a kind, `the winner’s prize`, and whether they are several; with `capital` to begin a sentence. */
-export function prizesOf(kind: string, capital = false): Readonly<{ words: Html; isMany: boolean }> {
-  const own = PRIZES.get(kind)
-  if (own === undefined) {
-    return { words: html`${capital ? 'The' : 'the'} prizes “${whoWins(kind)}”`, isMany: true }
-  }
-  return { words: kindText(kind, capital ? capitalized(own[0]) : own[0]), isMany: own[1] === 'many' }
-}
-
 /** Kinds of additions to a pool, and of payments from it that are no prizes. */
 const POOL_KINDS = wordsByKind({
   play_share: 'From what was played',

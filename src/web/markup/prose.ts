@@ -20,6 +20,14 @@ export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
+/** Parts with commas, and "and" before the last. */
+export function listed(parts: readonly Html[]): Html {
+  return html`${parts.map((part, index) => [
+    index === 0 ? '' : index === parts.length - 1 ? ' and ' : ', ',
+    part,
+  ])}`
+}
+
 const SMALL =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
     ' ',

@@ -103,12 +103,12 @@ export function lengthWords(ms: number): string {
 
 /** Words for each kind that has words of its own. */
 const KIND_WORDS: Readonly<Record<string, RegExp>> = {
-  winner: /^(?:the )?winner(?:’s prize)?$/i,
-  runner_up: /^(?:a runner-up|runners-up|the runners-up’s prizes)$/i,
-  second: /^(?:the )?second(?: prize)?$/i,
-  third: /^(?:the )?third(?: prize)?$/i,
-  voter_share: /^(?:a voter|voters|the voters’ prizes)$/i,
-  lucky_draw: /^(?:the )?lucky draw(?:’s prizes)?$|^a winner of the lucky draw$/i,
+  winner: /^(?:the )?winner$/i,
+  runner_up: /^(?:a runner-up|runners-up)$/i,
+  second: /^(?:the )?second$/i,
+  third: /^(?:the )?third$/i,
+  voter_share: /^(?:a voter|voters)$/i,
+  lucky_draw: /^(?:the )?lucky draw$|^a winner of the lucky draw$/i,
   refund: /^(?:a player|players|given back to players)$/i,
   loyalty: /^loyal players$/i,
   play_share: /^(?:(?:a )?share of play|from what was played)$/i,

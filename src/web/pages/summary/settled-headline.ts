@@ -6,6 +6,7 @@ import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { derived, derivedSum, expressed, negated, waitingSum } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
+import { listed } from '../../markup/prose.ts'
 import type { Site } from '../../markup/site.ts'
 import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 
@@ -120,14 +121,6 @@ export function waitingHtml({ prizesNotRedeemed }: Summary, payouts: LinkedAnswe
   return payouts === null || isZero(payouts.answer.totals.overpaid)
     ? html`<span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span>`
     : derived(waitingSum(payouts))
-}
-
-/** Parts with commas, and "and" before the last. */
-function listed(parts: readonly Html[]): Html {
-  return html`${parts.map((part, index) => [
-    index === 0 ? '' : index === parts.length - 1 ? ' and ' : ', ',
-    part,
-  ])}`
 }
 
 function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Html | null {
