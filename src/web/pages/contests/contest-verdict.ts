@@ -206,7 +206,7 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
 }
 
 /** Whether a closed contest without prizes may still publish some: its pool is not empty. */
-export function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
+function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
   return contest.status === 'paying' && contest.outcome === null && isPositive(pool.balance)
 }
 

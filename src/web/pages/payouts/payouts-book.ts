@@ -11,9 +11,9 @@ import { type Html, html, type Part } from '../../markup/html.ts'
 import { kindName, stateChip } from '../../markup/kind-words.ts'
 import { hourOf, nearDay, nearMoment, spanFrom, untilMoment } from '../../markup/moment-html.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
-import { digitsOf } from '../../markup/chart-scale.ts'
+import { greatestIndex } from '../../markup/chart-scale.ts'
 import { dayMark } from '../../charts/chart-time.ts'
-import { barPlot, type Bars } from '../../charts/chart-line.ts'
+import { barPlot } from '../../charts/chart-line.ts'
 
 /** Maximum lines of a book on a page. Exports and the next pages have more. */
 const LINES_SHOWN = 100
@@ -23,22 +23,36 @@ export type Titles = ReadonlyMap<number, string | null>
 
 /** Books of unpaid prizes: those that wait, by day; those that can be paid; those of which too much was paid. */
 export function unpaidBooks(payouts: Payouts, titles: Titles | null, view: View): Html {
-  return html`${waitingBook(payouts, titles, view)} ${readyBook(payouts, titles, view)}
-  ${overpaidBook(payouts, titles, view)}`
-}
-
-function waitingBook(payouts: Payouts, titles: Titles | null, view: View): Html | null {
-  const rows = waitingIn(payouts)
-  if (rows.length === 0) return null
   const { totals } = payouts
-  const heading =
-    isPositive(totals.payable) || isPositive(totals.awaiting_claim)
-      ? 'When the rest can be paid'
-      : 'When they can be paid'
-  return html`<section>
-    ${sectionHead(heading, html`<span>days in UTC</span>`)}
-    ${book(dayLines(payouts, rows, titles, view), listOf(titles))} ${moreNote(rows, payouts, view)}
-  </section>`
+  const [waiting, ready] = [waitingIn(payouts), prizesIn(payouts, 'payable', 'awaiting_claim')]
+  const isPart = isPositive(totals.payable) || isPositive(totals.awaiting_claim)
+  const bookOf = (
+    heading: string,
+    note: string | null,
+    rows: readonly IndexedPrize[],
+    lines: readonly BookLine[],
+  ): Html | null => {
+    if (rows.length === 0) return null
+    return html`<section>
+      ${sectionHead(heading, note === null ? null : html`<span>${note}</span>`)}
+      ${book(lines, listOf(titles))} ${moreNote(rows, payouts, view)}
+    </section>`
+  }
+  const linesOf = (rows: readonly IndexedPrize[]): readonly BookLine[] =>
+    rows.slice(0, LINES_SHOWN).map((row) => {
+      const { availableAt } = row.unpaid
+      const span = spanFrom(availableAt, view)
+      return lineOf(row, titles, { when: nearMoment(availableAt, view), wait: html`for ${span}` })
+    })
+  const over = prizesIn(payouts, 'overpaid')
+  return html`${bookOf(
+    isPart ? 'When the rest can be paid' : 'When they can be paid',
+    'days in UTC',
+    waiting,
+    dayLines(payouts, waiting, titles, view),
+  )}
+  ${bookOf('Can be paid now', 'longest wait first', ready, linesOf(ready))}
+  ${bookOf('More was paid or has expired than was won', null, over, linesOf(over))}`
 }
 
 /** Lines by day. A day has its sum, unless some of its prizes may be missing here. */
@@ -49,10 +63,9 @@ function dayLines(
   view: View,
 ): readonly BookLine[] {
   const whole = isWholeList(payouts, view)
-  const days = Map.groupBy(rows, ({ unpaid }) => floorTo(msOf(unpaid.availableAtMs), DAY_MS))
   const lines: BookLine[] = []
   let left = LINES_SHOWN
-  for (const [startMs, ofDay] of days) {
+  for (const { startMs, rows: ofDay, total } of daysOf(rows)) {
     const [first] = ofDay
     if (first === undefined || left === 0) break
     const { weekday, date } = nearDay(first.unpaid.availableAt, view)
@@ -63,7 +76,7 @@ function dayLines(
         key: `day ${startMs}`,
         when: html`<span data-at="${at}">${weekday}</span>`,
         what: html`<span data-at="${at}">${date}</span>`,
-        amount: whole ? sumOf(ofDay) : null,
+        amount: whole ? derived(total) : null,
       },
       ...ofDay.slice(0, left).map((row) => {
         const { availableAt } = row.unpaid
@@ -73,48 +86,6 @@ function dayLines(
     left -= Math.min(left, ofDay.length)
   }
   return lines
-}
-
-function sumOf(rows: readonly IndexedPrize[]): Html | null {
-  const sum = derivedSum(
-    rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
-  )
-  return sum === null ? null : derived(sum)
-}
-
-function readyBook(payouts: Payouts, titles: Titles | null, view: View): Html | null {
-  const rows = prizesIn(payouts, 'payable', 'awaiting_claim')
-  if (rows.length === 0) return null
-  return html`<section>
-    ${sectionHead('Can be paid now', html`<span>longest wait first</span>`)}
-    ${book(
-      rows.slice(0, LINES_SHOWN).map((row) => {
-        const { availableAt } = row.unpaid
-        return lineOf(row, titles, {
-          when: nearMoment(availableAt, view),
-          wait: html`for ${spanFrom(availableAt, view)}`,
-        })
-      }),
-      listOf(titles),
-    )}
-    ${moreNote(rows, payouts, view)}
-  </section>`
-}
-
-function overpaidBook(payouts: Payouts, titles: Titles | null, view: View): Html | null {
-  const rows = prizesIn(payouts, 'overpaid')
-  if (rows.length === 0) return null
-  return html`<section>
-    ${sectionHead('More was paid or has expired than was won', null)}
-    ${book(
-      rows.slice(0, LINES_SHOWN).map((row) => {
-        const { availableAt } = row.unpaid
-        return lineOf(row, titles, { when: nearMoment(availableAt, view), wait: spanFrom(availableAt, view) })
-      }),
-      listOf(titles),
-    )}
-    ${moreNote(rows, payouts, view)}
-  </section>`
 }
 
 type LineTimes = Readonly<{ when: Part; wait: Part }>
@@ -156,7 +127,7 @@ function unpaidKey({ contestId, kind, status, unlocksAtMs, reviewUntilMs, availa
   return [contestId, kind, status, unlocksAtMs, reviewUntilMs, availableAtMs].join(' ')
 }
 
-/** Days in the chart, from today. The table also has later ones. */
+/** Days in the picture, from today. */
 const DAYS_DRAWN = 30
 
 type Day = Readonly<{ startMs: number; rows: readonly IndexedPrize[]; total: Derived }>
@@ -165,62 +136,33 @@ type Day = Readonly<{ startMs: number; rows: readonly IndexedPrize[]; total: Der
 function daysOf(rows: readonly IndexedPrize[]): readonly Day[] {
   const byDay = Map.groupBy(rows, ({ unpaid }) => floorTo(msOf(unpaid.availableAtMs), DAY_MS))
   return [...byDay].flatMap(([startMs, placed]) => {
-    const total = sumOfDay(placed)
+    const total = derivedSum(
+      placed.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
+    )
     return total === null ? [] : [{ startMs, rows: placed, total }]
   })
 }
 
 /** Picture of the amounts that become available on each of the next days. */
 export function daysPicture(payouts: Payouts, title: string, view: View): Html {
-  const rows = waitingIn(payouts)
-  const from = drawnFrom(payouts)
-  const bars = barsOf(payouts, rows, view)
-  const dates = [from, from + (DAYS_DRAWN - 1) * DAY_MS].map((ms) => formatAt(boundOf(ms)).slice(0, 10))
-  const part = isWholeList(payouts, view) ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
-  const range = `${dates.join(' to ')}${part}`
-  return chartPicture({ title, asOf: payouts.asOf, range }, [barPlot({ ...bars, size: 'tall' })], view)
-}
-
-function drawnFrom({ now }: Payouts): number {
-  return floorTo(msOf(now.atMs), DAY_MS)
-}
-
-function drawnOf(payouts: Payouts, rows: readonly IndexedPrize[]): readonly IndexedPrize[] {
-  const end = drawnFrom(payouts) + DAYS_DRAWN * DAY_MS
-  return rows.filter(({ unpaid }) => unpaid.availableAtMs < end)
-}
-
-function barsOf(payouts: Payouts, rows: readonly IndexedPrize[], view: View): Bars {
-  const { token } = view.site
-  const part = isWholeList(payouts, view) ? '' : ', for part of the unpaid prizes'
-  const from = drawnFrom(payouts)
-  const drawn = drawnOf(payouts, rows)
-  const totals = new Map(daysOf(drawn).map(({ startMs, total }) => [startMs, total.figure]))
-  const most = mostOf(drawn)?.rows[0]?.unpaid.availableAt.slice(0, 10)
-  return {
+  const from = floorTo(msOf(payouts.now.atMs), DAY_MS)
+  const starts = Array.from({ length: DAYS_DRAWN }, (_, index) => from + index * DAY_MS)
+  const totals = new Map(daysOf(waitingIn(payouts)).map(({ startMs, total }) => [startMs, total.figure]))
+  const figures = starts.map((startMs) => totals.get(startMs) ?? '0.000000000')
+  const most = greatestIndex(figures)
+  const dayAt = (index: number): string => formatAt(boundOf(starts[index] ?? 0)).slice(0, 10)
+  const isWhole = isWholeList(payouts, view)
+  const part = isWhole ? '' : ', for part of the unpaid prizes'
+  const rows = isWhole ? '' : `, of ${payouts.unpaid.length} rows, and there are more`
+  const plot = barPlot({
     id: 'days',
-    title: `What becomes available day by day${part}, ${token}`,
-    description: `The total of each of the next thirty days${part}. ${most === undefined ? 'Nothing waits for a date.' : `The most becomes available on ${most}.`}`,
-    bars: Array.from({ length: DAYS_DRAWN }, (_, index) => {
-      const startMs = from + index * DAY_MS
-      return { label: dayMark(startMs), figure: totals.get(startMs) ?? '0.000000000' }
-    }),
-  }
-}
-
-/** Day on which the most becomes available, the earliest if several do. */
-function mostOf(rows: readonly IndexedPrize[]): Day | undefined {
-  return daysOf(rows).reduce<Day | undefined>(
-    (most, day) =>
-      most === undefined || digitsOf(day.total.figure) > digitsOf(most.total.figure) ? day : most,
-    undefined,
-  )
-}
-
-function sumOfDay(rows: readonly IndexedPrize[]): Derived | null {
-  return derivedSum(
-    rows.map(({ unpaid, index }) => ({ pointer: `/unpaid/${index}/kots`, figure: unpaid.kots })),
-  )
+    title: `What becomes available day by day${part}, ${view.site.token}`,
+    description: `The total of each of the next thirty days${part}. ${most === null ? 'Nothing waits for a date.' : `The most becomes available on ${dayAt(most)}.`}`,
+    bars: figures.map((figure, index) => ({ label: dayMark(starts[index] ?? 0), figure })),
+    size: 'tall',
+  })
+  const range = `${dayAt(0)} to ${dayAt(DAYS_DRAWN - 1)}${rows}`
+  return chartPicture({ title, asOf: payouts.asOf, range }, [plot], view)
 }
 
 /** Unpaid prize with its index in the answer. */

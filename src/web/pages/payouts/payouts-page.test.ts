@@ -132,29 +132,16 @@ suite('the page of unpaid prizes', () => {
     assert.equal(standfirst(page), 'Everything that was won is paid, or has expired.')
   })
 
-  const unwon: readonly (readonly [state: string, story: readonly StoryEvent[], said: RegExp])[] = [
-    ['is planned', CLOSED.slice(0, 2), /No prize has been won yet.*The contest is planned to open /],
-    ['is running', CLOSED.slice(0, 3), /No prize has been won yet.*Prizes are won when the contest closes/],
-    [
-      'closed, and whose prizes are still to be published',
-      CLOSED,
-      /No prize is won yet .*its prizes are still to be published\. 500 KOTS are in its pool\./,
-    ],
-    [
-      'closed, and whose pool was returned',
-      [...CLOSED, { type: 'pool', kind: 'returned', contestId: 1, kots: '500' }],
-      /No prize was won in this contest/,
-    ],
-    [
-      'was cancelled',
-      [...CLOSED.slice(0, -1), { type: 'contest', kind: 'cancelled', contestId: 1 }],
-      /No prize was won in this contest/,
-    ],
+  const unwon: readonly (readonly [state: string, story: readonly StoryEvent[]])[] = [
+    ['is planned', CLOSED.slice(0, 2)],
+    ['is running', CLOSED.slice(0, 3)],
+    ['closed, and whose prizes are still to be published', CLOSED],
+    ['was cancelled', [...CLOSED.slice(0, -1), { type: 'contest', kind: 'cancelled', contestId: 1 }]],
   ]
-  for (const [state, story, said] of unwon) {
+  for (const [state, story] of unwon) {
     test(`does not say so of a contest that ${state}`, async () => {
       const page = await see('/payouts?contestId=1', story)
-      assert.match(textIn(page, /<main[^>]*>([^]*?)<aside/), said)
+      assert.equal(headline(page), 'No prize is won in this contest')
       assert.doesNotMatch(page, /is unpaid<|Everything that was won/)
     })
   }

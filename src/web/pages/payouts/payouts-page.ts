@@ -1,4 +1,4 @@
-import type { Contest, ContestLedger, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Contest, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES, type UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
@@ -16,7 +16,6 @@ import { payoutsSubscription } from './payouts-calendar.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import { type Derived, derivedSum, negated } from '../../markup/derived.ts'
 import { clockMoment, nearMoment } from '../../markup/moment-html.ts'
-import { mayYetPay } from '../contests/contest-verdict.ts'
 
 /** `/payouts`: unpaid prizes, and when they can be paid. */
 export const payoutsPage: EndpointPage<'payouts'> = {
@@ -50,18 +49,14 @@ export const payoutsPage: EndpointPage<'payouts'> = {
 async function payoutsHeading(payouts: Payouts, view: View): Promise<Html> {
   if (isNothingOpen(payouts)) return nothingHeading(payouts, view)
   const contest = await askContest(view)
-  const named =
-    contest === null
-      ? null
-      : html`<p data-at="${contest.address}#/title ${contest.address}#/id">${ofContest(contest.answer)}</p>`
   const noun = contest === null ? ' of prizes' : ''
-  return html`${named}
+  return html`${contest === null ? null : nameOf(contest)}
     <h1>${sentenceOf(payouts, noun, view)}</h1>
     ${overpaidNote(payouts, view)}`
 }
 
-function ofContest({ id, title }: Contest): Html {
-  return html`Unpaid prizes of ${contestLink(id, title)}`
+function nameOf({ address, answer: { id, title } }: LinkedAnswer<Contest>): Html {
+  return html`<p data-at="${address}#/title ${address}#/id">Unpaid prizes of ${contestLink(id, title)}</p>`
 }
 
 /** Whether no prize is unpaid. The totals are of all pages. */
@@ -139,53 +134,15 @@ async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
       <p class="lead">${lead}</p>`
   }
   const contest = await askContest(view)
-  return contest === null ? html`<h1>No contest has this number</h1>` : headingOf(contest, view)
-}
-
-async function headingOf({ address, answer }: LinkedAnswer<Contest>, view: View): Promise<Html> {
-  const { id, title, status, opensAt, closesAt, prizesOwed, prizesExpired } = answer
-  const named = html`<p data-at="${address}#/title ${address}#/id">
-    Unpaid prizes of ${contestLink(id, title)}
-  </p>`
-  if (status === 'upcoming') {
-    return html`${named}
-      <h1>No prize has been won yet</h1>
-      <p class="lead" data-at="${address}#/opensAt">
-        The contest is planned to open ${clockMoment(opensAt, view)}.
-      </p>`
-  }
-  if (status === 'running') {
-    return html`${named}
-      <h1>No prize has been won yet</h1>
-      <p class="lead" data-at="${address}#/closesAt">
-        Prizes are won when the contest closes. That is planned for ${clockMoment(closesAt, view)}.
-      </p>`
-  }
-  if (!isPositive(prizesOwed)) {
-    const ledger = await askToPay(answer, view)
-    return ledger === null
-      ? html`${named}
-          <h1>No prize was won in this contest</h1>`
-      : html`${named}
-          <h1>No prize is won yet</h1>
-          <p class="lead">
-            The contest has closed, and its prizes are still to be published.
-            <span data-at="${ledger.address}#/pool/balance">${amountHtml(ledger.answer.pool.balance)}</span>
-            ${view.site.token} are in its pool.
-          </p>
-          ${jsonLinks([['its ledger', ledger]])}`
-  }
-  return html`${named}
+  if (contest === null) return html`<h1>No contest has this number</h1>`
+  const { prizesOwed, prizesExpired } = contest.answer
+  // The page of the contest says why nothing is won.
+  if (!isPositive(prizesOwed))
+    return html`${nameOf(contest)}
+      <h1>No prize is won in this contest</h1>`
+  return html`${nameOf(contest)}
     <h1>No prize of this contest is unpaid</h1>
     <p class="lead">Everything that was won is paid${isZero(prizesExpired) ? '' : ', or has expired'}.</p>`
-}
-
-/** Ledger of a closed contest without prizes that may still publish some; null if it will not. */
-async function askToPay(contest: Contest, view: View): Promise<LinkedAnswer<ContestLedger> | null> {
-  if (contest.status !== 'paying' || contest.outcome !== null) return null
-  const segments = { id: String(contest.id) }
-  const ledger = await askEndpoint(view, 'contestLedger', { segments, query: 'limit=1' })
-  return mayYetPay(ledger.answer) ? ledger : null
 }
 
 /** Further way from a page without unpaid prizes. */
