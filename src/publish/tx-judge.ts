@@ -9,12 +9,12 @@ import type { HeldCommands } from './held-commands.ts'
 export type TxJudge = Readonly<{
   /** Judges and settles held drafts until the signal ends it. Never rejects. */
   run(): Promise<void>
-  /** Last words of the servers about the transaction of a draft that waits; null before the first question. */
-  said(tx: string): readonly ServerSaid[] | null
+  /** Last answers of the servers about the transaction of a draft that waits; null before the first request. */
+  lastAnswers(tx: string): readonly LastAnswer[] | null
 }>
 
-/** Last words of one server about a transaction. */
-export type ServerSaid = Readonly<{ server: string; words: string }>
+/** Last answer of one server about a transaction, as a message. */
+export type LastAnswer = Readonly<{ server: string; words: string }>
 
 /** Parts of the writer's thread that a judge needs. */
 export type JudgeContext = Readonly<{
@@ -30,8 +30,8 @@ export type JudgeContext = Readonly<{
   defer(work: () => void): void
   /** Aborted when the node stops. */
   signal: AbortSignal
-  /** Sends news to the main thread, where the option reads it. It must be fit to be passed between threads. */
-  report(news: object): void
+  /** Sends a report to the main thread, where the option reads it. It must be fit to be passed between threads. */
+  report(report: object): void
 }>
 
 /** Opens a judge. Throws a `WriterRefusal` for settings that cannot work, and rejects when the node stops. */

@@ -5,7 +5,7 @@ import type { Faults } from '../../sim/chain/rpc-faults.ts'
 import { openRpcServer } from '../../sim/chain/rpc-server.ts'
 import { openChain } from '../../src/finality/chain/open-chain.ts'
 import { NODE_PRIMITIVES } from '../../src/command/terminal/node-primitives.ts'
-import { type ChainQuestions, openChainCheck } from '../../src/finality/audit/ask-chain.ts'
+import { type ChainCheckSettings, openChainCheck } from '../../src/finality/audit/ask-chain.ts'
 import type { Audit, AuditSettings } from '../../src/verify/audit.ts'
 import { paidLog, type Payment } from '../story/paid-log.ts'
 import { type Change, publicLog } from '../story/public-log.ts'
@@ -53,7 +53,7 @@ export async function auditedPayments(
     onRead = () => undefined,
     onProgress = () => undefined,
     ...more
-  }: Partial<ChainQuestions> &
+  }: Partial<ChainCheckSettings> &
     Readonly<{
       faults?: readonly Faults[]
       restMs?: number
@@ -71,7 +71,7 @@ export async function auditedPayments(
   const { signal } = new AbortController()
   const settings = { chain: chain.kind, urls, signal, timeoutMs: 2_000, now: () => performance.now() }
   const log = publicLog(paidLog(change ?? payments, restMs))
-  const questions: ChainQuestions = {
+  const questions: ChainCheckSettings = {
     chain: chain.kind,
     client: openChain(settings),
     hosts: urls.map((url) => new URL(url).host),

@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../../command/database/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
 import { UsageError } from '../../command/terminal/command-error.ts'
 import { sentDatabase } from '../../command/database/sent-database.ts'
-import { openClusterTelling } from '../log/cluster-telling.ts'
+import { clusterReportReader } from '../log/cluster-reports.ts'
 import type { TableSettings } from '../table/open-table.ts'
 
 /** Options that name the table of a log, as commander parses them. */
@@ -60,6 +60,6 @@ export const SERVE_ON_TABLE: ServePart = {
     const settings = tableOf(options)
     if (settings === null) return null
     const module = import.meta.resolve('../log/cluster-writer-thread.ts')
-    return { module, settings, hear: openClusterTelling }
+    return { module, settings, reportReader: clusterReportReader }
   },
 }

@@ -9,7 +9,8 @@ import { openClusterNode } from '../node/open-node.ts'
 import { type LogTable, ROW_BYTES_MAX, TableError, UNPROVED } from '../table/log-table.ts'
 import { openLogTable, type TableSettings } from '../table/open-table.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
-import { type ClusterNews, type ClusterReport, noticeOf } from './cluster-news.ts'
+import type { ClusterFigures, ClusterNotice, ClusterReport } from './cluster-reports.ts'
+import { reasonOf } from '../../protocol/error-reason.ts'
 import { openEvidence } from './evidence-folder.ts'
 import { KEYS_PATH, keysRequest } from './key-step.ts'
 import { requestRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
@@ -46,13 +47,13 @@ export type ClusterSettings = Pick<WriterSettings, 'dataDirectory' | 'keys' | 'j
 export async function openClusterLog(settings: ClusterSettings, world: CarrierContext): Promise<CarriedLog> {
   const { dataDirectory, keys } = settings
   refuseDamagedPrimary(dataDirectory)
-  const tell = (news: ClusterNews): void => world.report(news)
+  const send = (report: ClusterReport): void => world.report(report)
   const { db, owed } = await joinTable({
     dataDirectory,
     keys,
     open: () => tableOf(settings, world, ''),
     async wait(reason) {
-      tell({ is: 'notice', notice: { is: 'away', reason } })
+      send({ is: 'notice', notice: { is: 'away', reason } })
       await world.sleep(REPORT_MS, world.signal)
     },
   })
@@ -86,12 +87,12 @@ export async function openClusterLog(settings: ClusterSettings, world: CarrierCo
         accepts,
         onBooks,
         onNotice(notice) {
-          tell({ is: 'notice', notice: noticeOf(notice) })
+          send({ is: 'notice', notice: noticeOf(notice) })
           if (notice.is === 'leads') listeners.queue.lead()
         },
       })
       const started = node
-      reporting = setInterval(() => tell({ is: 'report', report: reportOf(started) }), REPORT_MS)
+      reporting = setInterval(() => send({ is: 'figures', figures: figuresOf(started) }), REPORT_MS)
     },
     async barrier() {
       return node !== null && (await node.barrier()) ? book.appender.head().seq : null
@@ -151,7 +152,7 @@ function startNode(settings: ClusterSettings, world: CarrierContext, parts: Node
   })
 }
 
-/** Tells the listeners of each change of the books. */
+/** Notifies the listeners of each change of the books. */
 function watchBooks(
   book: TableBook,
   served: ReturnType<typeof openOwedTree>,
@@ -170,7 +171,15 @@ function watchBooks(
   }
 }
 
-function reportOf(node: ClusterNode): ClusterReport {
+/** The notice without an error, which cannot be passed between threads. */
+function noticeOf(notice: NodeNotice): ClusterNotice {
+  if (notice.is === 'local-failure') return { is: 'local-failure', reason: reasonOf(notice.error) }
+  if (notice.is !== 'stopped') return notice
+  const { is: why, place, reason } = notice.cause
+  return { is: 'stopped', why, place, reason }
+}
+
+function figuresOf(node: ClusterNode): ClusterFigures {
   const { leads, end, last, away, stopped, offsetMs, unknownTotal, takeoverTotal, putBackTotal } =
     node.state()
   return {

@@ -50,18 +50,18 @@ export type ServePart = Readonly<{
 /** Other machines that carry the log. The module of their part in the writer's thread is a thread of its own. */
 export type LogCarrier = WriterPart &
   Readonly<{
-    /** Registers metrics. Returns the reader of the news of that thread. */
-    hear(node: NodeTools & Readonly<{ show: ShowFollowing }>): NewsReader
+    /** Registers metrics. Returns the reader of that thread's reports. */
+    reportReader(node: NodeTools & Readonly<{ show: ShowFollowing }>): ReportReader
   }>
 
-/** Tells the serving threads whether this node leads, and how far it is behind. */
+/** Shows the serving threads whether this node leads, and how far it is behind. */
 type ShowFollowing = (following: Status['following']) => void
 
 /** Judge of transactions. The module of its part in the writer's thread exports `openTxJudge`. */
 export type Judge = WriterPart &
   Readonly<{
-    /** Registers metrics. Returns the reader of the news of the judge. */
-    hear(node: NodeTools): NewsReader
+    /** Registers metrics. Returns the reader of the judge's reports. */
+    reportReader(node: NodeTools): ReportReader
   }>
 
 /** Others that are asked to cosign the log, whose newest checkpoint with a quorum they keep beside the store. */
@@ -72,8 +72,8 @@ export type Cosigners = Readonly<{
 
 type FedLog = Pick<LogReader, 'identity' | 'head' | 'snapshot'>
 
-/** Reader of the news that a part of the writer's thread tells. */
-export type NewsReader = Readonly<{ told(news: object): void }>
+/** Reader of the reports that a part of the writer's thread sends. A method, so that each part names its own reports. */
+export type ReportReader = Readonly<{ read(report: object): void }>['read']
 
 /** Metrics, log lines and clocks of a node. */
 export type NodeTools = Readonly<{

@@ -94,8 +94,8 @@ export async function startService(
   // The writer starts first, because it sets the head that the fronts begin with.
   const listeners: WriterListeners = {
     ...published,
-    carrier: carrier?.hear({ ...tools, show }).told ?? (() => undefined),
-    judge: judge?.hear(tools).told ?? (() => undefined),
+    carrier: carrier?.reportReader({ ...tools, show }) ?? (() => undefined),
+    judge: judge?.reportReader(tools) ?? (() => undefined),
     broken: broken.resolve,
     operations(path, accepting) {
       state.accepting = accepting

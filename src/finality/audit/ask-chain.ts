@@ -8,7 +8,7 @@ import type { Checklist } from '../../verify/checklist.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
 import { ChainError } from '../rpc/chain-url.ts'
-import { type AskedTransaction, askTransactions, type TransactionQuestions } from './ask-transactions.ts'
+import { type AskedTransaction, askTransactions, type TransactionLookup } from './ask-transactions.ts'
 import {
   type ChosenTransactions,
   type NamedTransactions,
@@ -24,7 +24,7 @@ import { chanceLines } from './miss-chance.ts'
 const WAITS_MS = [0, 1_000, 4_000] as const
 
 /** Settings of a check against a chain. */
-export type ChainQuestions = Omit<TransactionQuestions, 'onProgress'> &
+export type ChainCheckSettings = Omit<TransactionLookup, 'onProgress'> &
   Readonly<{
     chain: 'solana' | 'evm'
     /** Hosts of the RPC servers, for the report. */
@@ -43,7 +43,7 @@ export type ChainQuestions = Omit<TransactionQuestions, 'onProgress'> &
   }>
 
 /** Opens the check of a log's transactions against a chain. */
-export function openChainCheck(questions: ChainQuestions): ChainCheck {
+export function openChainCheck(questions: ChainCheckSettings): ChainCheck {
   return {
     collect() {
       const { sha256, chain, sample, largest, wanted } = questions
@@ -59,16 +59,16 @@ export function openChainCheck(questions: ChainQuestions): ChainCheck {
   }
 }
 
-function recentFromOf({ now }: ChainQuestions): Ms {
+function recentFromOf({ now }: ChainCheckSettings): Ms {
   return msOf(Math.max(0, now() - RECENT_MS))
 }
 
 /** Asks the chain about a sample of the transactions, and judges its answers. */
 async function askChain(
-  chain: ChainQuestions,
+  chain: ChainCheckSettings,
   list: Checklist,
   transactions: NamedTransactions,
-  onProgress: TransactionQuestions['onProgress'],
+  onProgress: TransactionLookup['onProgress'],
 ): Promise<ChainReport> {
   const chosen = transactions.choose()
   const drawn = [...chosen.sampled, ...chosen.largest]
@@ -93,7 +93,7 @@ async function askChain(
  * payer must have moved at least the amount of this one.
  */
 async function askEvent(
-  chain: ChainQuestions,
+  chain: ChainCheckSettings,
   list: Checklist,
   { event: { seq, type, tx, kots, atMs } }: Entry,
   source: Source,
@@ -142,7 +142,7 @@ async function isCorrected(source: Source, seq: number): Promise<boolean> {
 
 /** Id of the chain; null while too few servers answer, undefined when the servers cannot be asked together. */
 async function identified(
-  { client, pause }: ChainQuestions,
+  { client, pause }: ChainCheckSettings,
   list: Checklist,
 ): Promise<string | null | undefined> {
   try {

@@ -16,7 +16,7 @@ export type AskedTransaction = NamedTransaction &
     moved: MovedAmount | null
   }>
 
-export type TransactionQuestions = Readonly<{
+export type TransactionLookup = Readonly<{
   client: ChainClient
   /** Null when amounts are not compared. */
   account: TokenAccount | null
@@ -29,7 +29,7 @@ export type TransactionQuestions = Readonly<{
  * transaction `unsure`. Throws only the reason of the client's signal.
  */
 export async function askTransactions(
-  { client, account, pause, onProgress }: TransactionQuestions,
+  { client, account, pause, onProgress }: TransactionLookup,
   named: readonly NamedTransaction[],
 ): Promise<readonly AskedTransaction[]> {
   const verdicts = new Map<string, TxVerdict>()

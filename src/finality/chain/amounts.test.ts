@@ -168,7 +168,7 @@ suite('balances of Solana', () => {
     )
   })
 
-  test('that two servers tell differently for one place are not counted', async () => {
+  test('that two servers count differently for one place are not counted', async () => {
     const answers = (units: string): CannedResults => ({
       getGenesisHash: solanaAddress('genesis'),
       getTransaction: {

@@ -108,12 +108,12 @@ suite('a server of Solana', () => {
   for (const confirmationStatus of ['processed', 'confirmed', null]) {
     test(`waits with the status ${confirmationStatus}, and says so in its answer`, async () => {
       const { client } = await openCannedClient('solana', solana([{ ...STATUS, confirmationStatus }]))
-      const heard: unknown[] = []
-      const verdicts = await client.ask(['a'], (tx, answers) => heard.push([tx, answers]))
+      const seen: unknown[] = []
+      const verdicts = await client.ask(['a'], (tx, answers) => seen.push([tx, answers]))
       assert.deepEqual(verdicts, [{ is: 'waiting' }])
       const stage = `${confirmationStatus ?? 'without a status'} in slot 5`
       const ballot = { vote: { is: 'waiting', stage }, head: 10 }
-      assert.deepEqual(heard, [['a', [{ server: 'URL 1 (rpc.example)', ballot, failure: null }]]])
+      assert.deepEqual(seen, [['a', [{ server: 'URL 1 (rpc.example)', ballot, failure: null }]]])
     })
   }
 

@@ -58,7 +58,7 @@ async function finalizedAnswer(rpc: RpcPeer): Promise<unknown> {
     if (answer !== null) return answer
   } catch (error) {
     if (!(error instanceof RpcFailure && error.fault === 'refused')) throw error
-    throw new RpcFailure('no-finality', error.said)
+    throw new RpcFailure('no-finality', error.reply)
   }
   throw new RpcFailure('no-finality')
 }

@@ -3,7 +3,7 @@ import { askServer, type ChainServer, type MovedVote } from './chain-server.ts'
 import { chainUrlsOf } from '../rpc/chain-url.ts'
 import { openEvmServer } from './evm-server.ts'
 import { openReachedHead, type ReachedHead } from './reached-head.ts'
-import { failureWords, RpcFailure } from '../rpc/rpc-failure.ts'
+import { formatFailure, RpcFailure } from '../rpc/rpc-failure.ts'
 import { openRpcPeer } from '../rpc/rpc-peer.ts'
 import { openSolanaServer } from './solana-server.ts'
 import type { Ballot, ChainClient, ChainClientSettings, Vote } from './tx-verdict.ts'
@@ -20,12 +20,12 @@ export function openChain(settings: ChainClientSettings): ChainClient {
   return {
     identify: identity.identify,
 
-    async ask(txs, hear) {
+    async ask(txs, onAnswers) {
       const different = [...new Set(txs)]
       if (different.length === 0) return []
       const ballots = await ballotsOn(different)
       for (const [at, tx] of different.entries()) {
-        hear?.(
+        onAnswers?.(
           tx,
           servers.map(({ rpc }, own) => ({
             server: rpc.url.name,
@@ -61,7 +61,7 @@ export function openChain(settings: ChainClientSettings): ChainClient {
     faults: () =>
       servers.flatMap(({ rpc }) => {
         const failure = rpc.lastFailure()
-        return failure === null ? [] : [{ server: rpc.url.name, words: failureWords(failure) }]
+        return failure === null ? [] : [{ server: rpc.url.name, words: formatFailure(failure) }]
       }),
   }
 }
@@ -146,7 +146,7 @@ function openBallots({
 const ENOUGH = 2
 
 /**
- * Waits for servers that are asked at the same time. Each promise tells whether its server has answered. Once two have,
+ * Waits for servers that are asked at the same time. Each promise says whether its server has answered. Once two have,
  * the others get `patienceMs` more. Rejects as soon as one promise does.
  */
 function enoughAnswers(asked: readonly Promise<boolean>[], patienceMs: number): Promise<void> {

@@ -9,7 +9,7 @@ const wordsOf = (err: unknown): string => {
   } catch (error) {
     assert.ok(error instanceof RpcFailure)
     assert.equal(error.fault, 'wrong-type')
-    return error.said.words
+    return error.reply.message
   }
 }
 

@@ -1,6 +1,6 @@
 import { asCount, asList, asObject, asText, hasFields } from '../rpc/answer-shapes.ts'
 import { RpcFailure } from '../rpc/rpc-failure.ts'
-import { cleanWords } from '../rpc/server-words.ts'
+import { cleanMessage } from '../rpc/server-reply.ts'
 
 /**
  * Errors of a transaction in a block, without further values: the names of Agave. Those that tell of an attempt, such as
@@ -16,14 +16,14 @@ const PLAIN_ERRORS: ReadonlySet<string> = new Set(
 const INSTRUCTION_ERROR = /^[A-Z][A-Za-z]{0,63}$/
 
 /**
- * Error of a transaction in words for the operator; null when it succeeded. Throws `RpcFailure` of `wrong-type` for
+ * Error of a transaction as a message for the operator; null when it succeeded. Throws `RpcFailure` of `wrong-type` for
  * anything that is not known to be an error: the payment would be made again. `secrets` are those of the URL.
  */
 export function transactionError(err: unknown, secrets: readonly string[]): string | null {
   if (err === null) return null
-  const words = cleanWords(textOf(err), secrets)
-  if (isKnown(err)) return words
-  throw new RpcFailure('wrong-type', { code: 'none', words: `unknown error of a transaction: ${words}` })
+  const message = cleanMessage(textOf(err), secrets)
+  if (isKnown(err)) return message
+  throw new RpcFailure('wrong-type', { code: 'none', message: `unknown error of a transaction: ${message}` })
 }
 
 /** JSON of a value, or the text that it is. A server may nest a value deeper than it can be written again. */

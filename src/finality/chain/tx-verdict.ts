@@ -49,12 +49,12 @@ export type ChainClient = Readonly<{
    */
   identify: (expected: string | null) => Promise<string | null>
   /**
-   * A verdict for each transaction, in their order. All are `unsure` before `identify` has returned an id. `hear` gets
-   * the answers of all servers about each. Throws only the reason of the signal.
+   * A verdict for each transaction, in their order. All are `unsure` before `identify` has returned an id. `onAnswers`
+   * gets the answers of all servers about each. Throws only the reason of the signal.
    */
   ask: (
     txs: readonly string[],
-    hear?: (tx: string, answers: readonly ServerAnswer[]) => void,
+    onAnswers?: (tx: string, answers: readonly ServerAnswer[]) => void,
   ) => Promise<readonly TxVerdict[]>
   /**
    * Amount of the token that the payer moved in a final transaction: what left its accounts less what came back, at

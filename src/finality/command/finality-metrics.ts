@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client'
 import type { Ms } from '../../protocol/moment.ts'
 import type { FinalityReport, PendingDrafts } from '../gate/finality-report.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import type { NewsReader, NodeTools } from '../../command/plug/option.ts'
+import type { ReportReader, NodeTools } from '../../command/plug/option.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 
 /** Time between two log lines about one fault of one server. */
@@ -12,7 +12,7 @@ const FAULT_LINE_MS = 60_000
 const OVERDUE_NAMED_MAX = 20
 
 /** Registers the metrics of finality. Returns the reader of the reports of the gate, which counts them and writes log lines. */
-export function openFinalityMetrics({ registry, lines, context: { now } }: NodeTools): NewsReader {
+export function openFinalityMetrics({ registry, lines, context: { now } }: NodeTools): ReportReader {
   const none: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
   const state = { pending: none, contradictions: 0 }
   gauge(registry, 'daybook_finality_pending', 'Drafts that wait for the chain', () => state.pending.count)
@@ -40,9 +40,7 @@ export function openFinalityMetrics({ registry, lines, context: { now } }: NodeT
   const { errors, excess, less } = openCounters(registry)
   const sayFault = openFaultLines(lines, now)
 
-  return { told }
-
-  function told(report: FinalityReport): void {
+  return (report: FinalityReport) => {
     switch (report.is) {
       case 'chain':
         return lines.say('chain-known', { chain: report.id })
@@ -51,7 +49,7 @@ export function openFinalityMetrics({ registry, lines, context: { now } }: NodeT
       case 'other-chain':
         return lines.say('chain-other', { words: report.reason })
       case 'fault':
-        errors.inc({ rpc: String(report.rpc), fault: report.fault, code: report.said.code }, report.count)
+        errors.inc({ rpc: String(report.rpc), fault: report.fault, code: report.reply.code }, report.count)
         return sayFault(report)
       case 'pending':
         state.pending = report.pending
@@ -60,7 +58,7 @@ export function openFinalityMetrics({ registry, lines, context: { now } }: NodeT
         return lines.say('chain-overdue', {
           drafts: report.drafts.slice(0, OVERDUE_NAMED_MAX),
           count: report.drafts.length,
-          reason: report.said.map(({ server, words }) => `${server}: ${words}`).join('; '),
+          reason: report.answers.map(({ server, words }) => `${server}: ${words}`).join('; '),
         })
       case 'excess':
         excess.inc()
@@ -107,14 +105,14 @@ function openFaultLines(
   now: () => Ms,
 ): (fault: Extract<FinalityReport, { is: 'fault' }>) => void {
   const seen = new Map<string, { lineAt: number; count: number }>()
-  return ({ name, fault, said, count }) => {
-    const key = `${name} ${fault} ${said.code}`
+  return ({ name, fault, reply, count }) => {
+    const key = `${name} ${fault} ${reply.code}`
     const known = seen.get(key) ?? { lineAt: Number.NEGATIVE_INFINITY, count: 0 }
     seen.set(key, known)
     known.count += count
     if (now() - known.lineAt < FAULT_LINE_MS) return
-    const serverWords = said.words === '' ? undefined : said.words
-    lines.say('rpc-fault', { rpc: name, fault, rpcCode: said.code, count: known.count, serverWords })
+    const serverWords = reply.message === '' ? undefined : reply.message
+    lines.say('rpc-fault', { rpc: name, fault, rpcCode: reply.code, count: known.count, serverWords })
     known.lineAt = now()
     known.count = 0
   }

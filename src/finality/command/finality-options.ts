@@ -5,7 +5,7 @@ import type { Chain } from '../../protocol/tx.ts'
 import type { AskedChain, FinalitySettings } from '../gate/finality-settings.ts'
 import { REQUESTS_A_MINUTE_MIN } from '../gate/request-budget.ts'
 import type { Judge, ServePart } from '../../command/plug/option.ts'
-import { checkAddresses, readServers } from './chain-words.ts'
+import { checkAddresses, readServers } from './chain-servers.ts'
 import { option, OVERDUE_MINUTES, overdueOption, wholeBetween } from '../../command/terminal/options.ts'
 import { UsageError } from '../../command/terminal/command-error.ts'
 import { openFinalityMetrics } from './finality-metrics.ts'
@@ -23,7 +23,11 @@ export const SERVE_WITH_FINALITY: ServePart = {
 
 /** The judge of a log that asks its chain by these settings. */
 export function judgeOf(settings: FinalitySettings): Judge {
-  return { module: import.meta.resolve('../gate/open-finality.ts'), settings, hear: openFinalityMetrics }
+  return {
+    module: import.meta.resolve('../gate/open-finality.ts'),
+    settings,
+    reportReader: openFinalityMetrics,
+  }
 }
 
 /** Options of finality, as commander parses them. */

@@ -18,7 +18,7 @@ import {
   verify,
   verifyServed,
 } from '../../../test/finality/verify-chain-stage.ts'
-import { openChainQuestions } from './verify-chain.ts'
+import { readChainCheck } from './verify-chain.ts'
 
 let rpc: RpcServer
 let other: RpcServer
@@ -65,7 +65,7 @@ suite('daybook verify --chain', () => {
 
   test('draws its sample by randomness of its own, another one each time', async () => {
     const options = { chain: `evm=${rpc.url}`, sample: 1, largest: 1, chainRequests: 1_000 }
-    const questions = await openChainQuestions(options, honest.source(), contextOf({}))
+    const questions = await readChainCheck(options, honest.source(), contextOf({}))
     const keys = [1, 2].map(() => questions?.drawKey() ?? assert.fail('the chain is asked'))
     assert.deepEqual(
       keys.map(({ length }) => length),

@@ -5,13 +5,13 @@ import { openChain } from '../chain/open-chain.ts'
 import { openRequestPace } from '../audit/request-pace.ts'
 import type { TokenAccount } from '../chain/tx-verdict.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
-import { type ChainQuestions, openChainCheck } from '../audit/ask-chain.ts'
+import { type ChainCheckSettings, openChainCheck } from '../audit/ask-chain.ts'
 import type { VerifyPart } from '../../command/plug/option.ts'
 import { optionOf, wholeBetween } from '../../command/terminal/options.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { readObject } from '../../verify/reading/json-values.ts'
 import type { Source } from '../../verify/reading/source.ts'
-import { checkAddresses, readServers } from './chain-words.ts'
+import { checkAddresses, readServers } from './chain-servers.ts'
 import { pauseOf } from '../../command/terminal/client.ts'
 import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
@@ -29,7 +29,7 @@ const REQUESTS_MAX = 100_000
 export const VERIFY_CHAIN: VerifyPart = {
   add: chainOptions,
   async checkOf(options: ChainOptions, source, context) {
-    const questions = await openChainQuestions(options, source, context)
+    const questions = await readChainCheck(options, source, context)
     return questions === null ? null : openChainCheck(questions)
   },
 }
@@ -83,11 +83,11 @@ const REQUEST_MS_MAX = 20_000
  * Opens the questions to the chain; null without `--chain`. Throws a `CommandError` when the chain is not that of the log,
  * or a server is of another chain. Errors never repeat a URL, which may hold a key, or an address.
  */
-export async function openChainQuestions(
+export async function readChainCheck(
   options: ChainOptions,
   source: Source,
   context: CommandContext,
-): Promise<ChainQuestions | null> {
+): Promise<ChainCheckSettings | null> {
   const account = accountOf(options)
   if (options.chain === undefined) {
     if (account !== null) throw new UsageError('--payer and --token need --chain')

@@ -25,23 +25,23 @@ type AmountGuardSettings = Readonly<{
   published: PublishedTxs
   /** Held drafts that name a transaction: those that the books refuse count too. */
   heldNaming(tx: string): readonly HeldDraft[]
-  tell(report: FinalityReport): void
+  notify(report: FinalityReport): void
 }>
 
 /** Transactions that are remembered. */
 const REMEMBERED_MAX = 10_000
 
-/** Opens the comparison. Neither account appears in what it returns or tells. */
+/** Opens the comparison. Neither account appears in what it returns or reports. */
 export function openAmountGuard({
   client,
   account,
   published,
   heldNaming,
-  tell,
+  notify,
 }: AmountGuardSettings): AmountGuard {
   // A final transaction moves no more later.
   const moved = new Map<string, MovedAmount>()
-  const told = new Set<string>()
+  const reported = new Set<string>()
 
   function remember(tx: string, amount: MovedAmount): void {
     const [oldest] = moved.keys()
@@ -49,13 +49,13 @@ export function openAmountGuard({
     moved.set(tx, amount)
   }
 
-  /** Tells of a transaction once. */
-  function tellOnce(tx: string, report: FinalityReport): void {
+  /** Reports a transaction once. */
+  function notifyOnce(tx: string, report: FinalityReport): void {
     const key = `${report.is} ${tx}`
-    if (told.has(key)) return
-    if (told.size >= REMEMBERED_MAX) told.clear()
-    told.add(key)
-    tell(report)
+    if (reported.has(key)) return
+    if (reported.size >= REMEMBERED_MAX) reported.clear()
+    reported.add(key)
+    notify(report)
   }
 
   return {
@@ -78,10 +78,10 @@ export function openAmountGuard({
       const { is, reason } = compareAmounts(named, amount)
       switch (is) {
         case 'more':
-          tellOnce(tx, { is: 'excess', drafts: drafts.map(({ id }) => id) })
+          notifyOnce(tx, { is: 'excess', drafts: drafts.map(({ id }) => id) })
           return { tx, is: 'excess', reason }
         case 'less':
-          tellOnce(tx, { is: 'less', drafts: drafts.map(({ id }) => id) })
+          notifyOnce(tx, { is: 'less', drafts: drafts.map(({ id }) => id) })
           return final
         case 'equal':
           return final

@@ -61,7 +61,7 @@ function gateOf(
     random: Math.random,
     sleep: pause,
     signal,
-    tell: () => undefined,
+    notify: () => undefined,
     ...given,
   })
 }
@@ -238,7 +238,7 @@ async function runWatched({
       // A timer of the test can end the gate.
       await nextTurn(undefined, { signal })
     },
-    tell(report: FinalityReport): void {
+    notify(report: FinalityReport): void {
       if (report.is === 'pending') watch.tellFigure(`${report.pending.count} pending`, stop)
       if (report.is === 'contradictions') watch.tellFigure(`${report.count} contradictions`, stop)
     },

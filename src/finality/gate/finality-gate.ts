@@ -1,5 +1,5 @@
 import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
-import type { ServerSaid } from '../../publish/tx-judge.ts'
+import type { LastAnswer } from '../../publish/tx-judge.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldCommands, Settlement } from '../../publish/held-commands.ts'
@@ -22,7 +22,7 @@ type GateSettings = Readonly<{
   recheck: Recheck
   budgets: RpcBudgets
   pace: GatePace
-  /** Age from which a draft that waits is told. */
+  /** Age from which a draft that waits is reported. */
   overdueMs: number
   /** Id of the chain that has settled drafts of this log before; null before the first one. */
   keptChain(): string | null
@@ -34,7 +34,7 @@ type GateSettings = Readonly<{
   /** Waits, or rejects when the gate stops. */
   sleep(ms: number): Promise<void>
   signal: AbortSignal
-  tell(report: FinalityReport): void
+  notify(report: FinalityReport): void
 }>
 
 /** Asks the chain about held drafts, and settles them. */
@@ -43,20 +43,20 @@ export type FinalityGate = Readonly<{
   identify(): Promise<void>
   /** Asks until the signal ends it. Never rejects. */
   run(): Promise<void>
-  /** Last words of the servers about the transaction of a draft that waits; null before the first question. */
-  said(tx: string): readonly ServerSaid[] | null
+  /** Last answers of the servers about the transaction of a draft that waits; null before the first request. */
+  lastAnswers(tx: string): readonly LastAnswer[] | null
 }>
 
 /** Looks at the drafts in the time until the first question about a new one. */
 const LOOKS = 8
 /** Part of the budget of ten seconds that a poll waits for. */
 const POLL_PART = 1 / 4
-/** Time without the lead after which this node tells no figures. Two nodes that publish in turn lead in turn. */
+/** Time without the lead after which this node reports no figures. Two nodes that publish in turn lead in turn. */
 const AWAY_MS = 60_000
 
 /** Opens the gate. It sends nothing yet. */
 export function openFinalityGate(settings: GateSettings): FinalityGate {
-  const { chain, client, queue, budgets, pace, signal, tell, monotonicMs, sleep } = settings
+  const { chain, client, queue, budgets, pace, signal, notify, monotonicMs, sleep } = settings
   const schedule = openPollSchedule(pace, settings.random)
   const waiting = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
@@ -78,7 +78,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     const txs = due.filter(settling.isAsked)
     // The operator has vouched for the drafts of the others, or has dropped them.
     for (const tx of due) if (!settling.isAsked(tx)) schedule.remove(tx)
-    const verdicts = await client.ask(txs, waiting.hear)
+    const verdicts = await client.ask(txs, waiting.note)
     for (const [index, tx] of txs.entries()) {
       const verdict = verdicts[index]
       if (verdict?.is === 'final' || verdict?.is === 'failed') settling.add({ tx, ...verdict })
@@ -93,7 +93,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
       await logChain.retry()
     }
     const asked = await poll()
-    // A poll sends nothing until the chain is known, and has heard why it is not.
+    // A poll sends nothing until the chain is known, and has the reason.
     if (!logChain.isKnown()) return
     if (asked === 0) await settings.recheck.step(budgets)
     const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Infinity) - monotonicMs()
@@ -102,7 +102,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     await sleep(asked === 0 && dueMs <= 0 ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
   }
 
-  /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now tells its own. */
+  /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now reports its own. */
   async function rest(): Promise<void> {
     for (const figures of [waiting, settings.recheck]) if (lead.isLongAway()) figures.leave()
     await sleep(pace.firstMs / LOOKS)
@@ -110,7 +110,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   return {
     identify: logChain.identify,
-    said: waiting.said,
+    lastAnswers: waiting.lastAnswers,
     async run() {
       while (!signal.aborted) {
         try {
@@ -118,7 +118,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
           else await rest()
         } catch (error) {
           if (signal.aborted) return
-          tell({ is: 'failure', reason: reasonOf(error) })
+          notify({ is: 'failure', reason: reasonOf(error) })
           await sleep(pace.firstMs).catch(() => undefined)
         }
       }
@@ -146,14 +146,14 @@ type LogChainSettings = Readonly<{
   client: ChainClient
   /** Id of the chain that has settled drafts of this log before; null before the first one. */
   keptChain(): string | null
-  tell(report: FinalityReport): void
+  notify(report: FinalityReport): void
 }>
 
 /** The chain of the log. It is fixed by the first settlement. */
 type LogChain = Readonly<{
   /** Asks the servers for their chain. Throws `ChainError` when they do not agree on it. */
   identify(): Promise<void>
-  /** Asks again, and tells of servers that do not agree. */
+  /** Asks again, and reports servers that do not agree. */
   retry(): Promise<void>
   isKnown(): boolean
   /**
@@ -164,33 +164,33 @@ type LogChain = Readonly<{
 }>
 
 /** Opens the chain of the log, which is not known until enough servers have answered. */
-function openLogChain({ client, tell, ...settings }: LogChainSettings): LogChain {
+function openLogChain({ client, notify, ...settings }: LogChainSettings): LogChain {
   let chainId: string | null = null
-  let toldReason = ''
+  let lastReason = ''
 
   async function ask(): Promise<void> {
     chainId = await client.identify(settings.keptChain())
-    if (chainId !== null) tell({ is: 'chain', id: chainId })
+    if (chainId !== null) notify({ is: 'chain', id: chainId })
   }
 
   return {
     async identify() {
       await ask()
-      if (chainId === null) tell({ is: 'unanswered' })
+      if (chainId === null) notify({ is: 'unanswered' })
     },
     async retry() {
       try {
         await ask()
       } catch (error) {
         if (!(error instanceof ChainError)) throw error
-        if (error.message !== toldReason) tell({ is: 'other-chain', reason: error.message })
-        toldReason = error.message
+        if (error.message !== lastReason) notify({ is: 'other-chain', reason: error.message })
+        lastReason = error.message
       }
     },
     isKnown: () => chainId !== null,
     settling() {
       const kept = settings.keptChain()
-      // The servers are asked again, with the chain of the log, and what they answer is told.
+      // The servers are asked again, with the chain of the log, and their answers are reported.
       if (kept !== null && kept !== chainId) chainId = null
       return chainId
     },

@@ -34,7 +34,7 @@ export type FinalitySettings = Readonly<{
   requestsPerMinute: number
   /** The account that pays and its token. Null when amounts are not compared. Neither is ever shown. */
   amounts: TokenAccount | null
-  /** Age in milliseconds from which a draft that the chain has not settled is told. */
+  /** Age in milliseconds from which a draft that the chain has not settled is reported. */
   overdueMs: number
   /** `GATE_PACE` if absent. Tests ask faster. */
   pace?: GatePace

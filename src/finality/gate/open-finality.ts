@@ -33,7 +33,7 @@ export async function openTxJudge(settings: FinalitySettings, world: JudgeContex
 /** Opens the gate with the client of its chain. Sends nothing yet. */
 function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate {
   const { chain, urls, requestsPerMinute, amounts, overdueMs, pace = GATE_PACE } = settings
-  const { db, queue, now, monotonicMs, signal, report: tell } = world
+  const { db, queue, now, monotonicMs, signal, report: notify } = world
   const sleep = async (ms: number): Promise<void> => void (await world.sleep(ms, signal))
   const budgets = openRpcBudgets({ urls: urls.length, requestsPerMinute, monotonicMs, sleep })
   const client = openChain({
@@ -58,9 +58,9 @@ function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate
             account: amounts,
             published,
             heldNaming: queue.naming,
-            tell,
+            notify,
           }),
-    recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, signal, tell }),
+    recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, signal, notify }),
     budgets,
     pace,
     overdueMs,
@@ -71,26 +71,26 @@ function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate
     random: world.random,
     sleep,
     signal,
-    tell,
+    notify,
   })
 }
 
-/** Opens a counter of faults that tells of them once in a turn of the event loop. */
+/** Opens a counter of faults, which reports them once in a turn of the event loop. */
 function openFaultCount(
   urls: readonly string[],
-  { defer, report: tell }: JudgeContext,
+  { defer, report: notify }: JudgeContext,
 ): (url: number, failure: RpcFailure) => void {
   const names = chainUrlsOf(urls).map(({ name }) => name)
   const counts = new Map<string, Extract<FinalityReport, { is: 'fault' }>>()
-  return (rpc, { fault, said }) => {
+  return (rpc, { fault, reply }) => {
     if (counts.size === 0) {
       defer(() => {
-        for (const report of counts.values()) tell(report)
+        for (const report of counts.values()) notify(report)
         counts.clear()
       })
     }
-    const key = `${rpc} ${fault} ${said.code}`
+    const key = `${rpc} ${fault} ${reply.code}`
     const count = (counts.get(key)?.count ?? 0) + 1
-    counts.set(key, { is: 'fault', rpc, name: names[rpc - 1] ?? '', fault, said, count })
+    counts.set(key, { is: 'fault', rpc, name: names[rpc - 1] ?? '', fault, reply, count })
   }
 }

@@ -12,7 +12,7 @@ export type Recheck = Readonly<{
   /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
   step(budgets: RpcBudgets): Promise<void>
   /**
-   * Tells that no contradiction stands: another node asks, and tells its own. The next step goes on with the round, or
+   * Reports that no contradiction stands: another node asks, and reports its own. The next step goes on with the round, or
    * begins before the first contradiction that stood, because it may be answered by then.
    */
   leave(): void
@@ -27,7 +27,7 @@ type RecheckSettings = Readonly<{
   now(): Ms
   monotonicMs(): number
   signal: AbortSignal
-  tell(report: FinalityReport): void
+  notify(report: FinalityReport): void
 }>
 
 /** Age of published transactions, and of those of dropped and failed drafts, until which they are asked again. */
@@ -56,17 +56,17 @@ type Place = Readonly<{ in: (typeof PARTS)[number]; after: number }>
 
 /** Opens the questions about what is decided. */
 export function openRecheck(settings: RecheckSettings): Recheck {
-  const { client, published, pace, tell } = settings
+  const { client, published, pace, notify } = settings
   let place: Place | null = null
   let nextMs = settings.monotonicMs() + pace.againMs
   /** Contradictions that stand, and those that this round has found, each with the place before it. */
   let standing = new Map<string, Place>()
   let found = new Map<string, Place>()
-  let told = 0
+  let reported = 0
 
-  function tellCount(count: number): void {
-    if (count !== told) tell({ is: 'contradictions', count })
-    told = count
+  function notifyCount(count: number): void {
+    if (count !== reported) notify({ is: 'contradictions', count })
+    reported = count
   }
 
   function judge(target: Target, verdict: TxVerdict): void {
@@ -78,15 +78,15 @@ export function openRecheck(settings: RecheckSettings): Recheck {
     found.set(name, before)
     if (reason === null || standing.has(name)) return
     standing.set(name, before)
-    tell({ is: 'contradiction', of: name, reason })
-    tellCount(standing.size)
+    notify({ is: 'contradiction', of: name, reason })
+    notifyCount(standing.size)
   }
 
   /** Contradictions that this round has not found again are gone: the chain agrees, or a publication answers them. */
   function endRound(): void {
     standing = found
     found = new Map()
-    tellCount(standing.size)
+    notifyCount(standing.size)
   }
 
   return {
@@ -114,7 +114,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
       place = places.toSorted(inOrder)[0] ?? null
       standing = new Map()
       found = new Map()
-      tellCount(0)
+      notifyCount(0)
     },
   }
 }

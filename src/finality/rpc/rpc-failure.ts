@@ -24,30 +24,30 @@ export type RpcFault =
   | 'wrong-chain'
   | 'no-finality'
 
-/** Code and words of a server with its fault, as far as an operator may see it (`saidBy`). */
-export type ServerWords = Readonly<{
+/** Error code and message of a server, as far as an operator may see them (`serverReply`). */
+export type ServerReply = Readonly<{
   /** Code of a closed list, `other`, or `none` for a fault without a code. */
   code: string
   /** Message in one line, bounded, without keys and addresses. Empty without one. */
-  words: string
+  message: string
 }>
 
-const NOTHING_SAID: ServerWords = { code: 'none', words: '' }
+const NO_REPLY: ServerReply = { code: 'none', message: '' }
 
 /** A request without a usable answer. It has no cause: errors of a runtime may repeat the URL and its API key. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure'
   readonly fault: RpcFault
-  readonly said: ServerWords
+  readonly reply: ServerReply
 
-  constructor(fault: RpcFault, said: ServerWords = NOTHING_SAID) {
+  constructor(fault: RpcFault, reply: ServerReply = NO_REPLY) {
     super(fault)
     this.fault = fault
-    this.said = said
+    this.reply = reply
   }
 }
 
-/** Kind of a failure, with the code and the words of the server where it gave some. */
-export function failureWords({ fault, said: { code, words } }: RpcFailure): string {
-  return [code === 'none' ? fault : `${fault} (${code})`, words].filter((text) => text !== '').join(', ')
+/** Kind of a failure, with the code and the message of the server where it gave some. */
+export function formatFailure({ fault, reply: { code, message } }: RpcFailure): string {
+  return [code === 'none' ? fault : `${fault} (${code})`, message].filter((text) => text !== '').join(', ')
 }

@@ -94,7 +94,7 @@ suite('an answer', () => {
     assert.equal(read(refusal(-32_000, 'invalid API key'), 3, 401), 'http-status')
   })
 
-  test('with a text as its error has that text as words', () => {
+  test('with a text as its error has that text as message', () => {
     const said = (body: unknown, status: number): unknown => {
       const text = JSON.stringify(body)
       const answer = { status, headers: new Headers(), text }
@@ -102,18 +102,18 @@ suite('an answer', () => {
         return repliesOf(answer, { firstId: 7, calls: 1, secrets: ['KEY'] })
       } catch (error) {
         assert.ok(error instanceof RpcFailure)
-        return { fault: error.fault, ...error.said }
+        return { fault: error.fault, ...error.reply }
       }
     }
     assert.deepEqual(said({ error: 'unknown key KEY' }, 401), {
       fault: 'http-status',
       code: '401',
-      words: 'unknown key …',
+      message: 'unknown key …',
     })
     assert.deepEqual(said({ id: null, error: 'Too many requests' }, 200), {
       fault: 'rate-limited',
       code: 'none',
-      words: 'Too many requests',
+      message: 'Too many requests',
     })
     assert.deepEqual(read({ ...reply(7), error: 'no' }, 1), [{ fault: 'refused' }])
   })

@@ -1,7 +1,7 @@
 import { type AnswerFields, hasFields } from './answer-shapes.ts'
-import { RpcFailure, type RpcFault, type ServerWords } from './rpc-failure.ts'
+import { RpcFailure, type RpcFault, type ServerReply } from './rpc-failure.ts'
 import type { PostAnswer } from './rpc-post.ts'
-import { saidBy } from './server-words.ts'
+import { serverReply } from './server-reply.ts'
 
 /** Outcome of one call of an answer. */
 export type CallReply = Readonly<{ result: unknown } | { failure: RpcFailure }>
@@ -11,7 +11,7 @@ const LAGGING: ReadonlySet<unknown> = new Set([-32_004, -32_007, -32_009, -32_01
 /** Method not found, internal error, and pruned history of EVM. A smaller batch does not avoid them. */
 const BROKEN: ReadonlySet<unknown> = new Set([-32_601, -32_603, 4444])
 const RATE_CODES: ReadonlySet<unknown> = new Set([429, -32_029, -32_429])
-/** A limit of EVM by EIP-1474, and a node of Solana that is behind: its words tell. */
+/** A limit of EVM by EIP-1474, and a node of Solana that is behind: its message says which. */
 const LIMIT_OR_LAG = -32_005
 const RATE_WORDS =
   /too many requests|rate.?limit|request limit|rate exceeded|requests? per (?:second|minute|day)|quota|throughput|credits/i
@@ -25,10 +25,10 @@ type AskedCalls = Readonly<{ firstId: number; calls: number; secrets: readonly s
 export function repliesOf(answer: PostAnswer, { firstId, calls, secrets }: AskedCalls): readonly CallReply[] {
   const { status, text } = answer
   const parsed = parsedOf(text)
-  const say = (error: AnswerFields | null): ServerWords => saidBy(status, error, secrets)
+  const replyOfServer = (error: AnswerFields | null): ServerReply => serverReply(status, error, secrets)
   if (status !== 200) {
     const error = errorOf(Array.isArray(parsed) ? parsed[0] : parsed)
-    throw new RpcFailure(statusFault(status, error), say(error))
+    throw new RpcFailure(statusFault(status, error), replyOfServer(error))
   }
   if (parsed === undefined) throw new RpcFailure('no-json')
   if (repeatsMember(text, parsed)) throw new RpcFailure('repeated-member')
@@ -37,13 +37,13 @@ export function repliesOf(answer: PostAnswer, { firstId, calls, secrets }: Asked
   // A server answers a batch that it refuses with one error, of the first call or of none.
   const isOfAll = given.length === 1 && (calls > 1 || idOf(first) === null)
   const error = isOfAll ? errorOf(first) : null
-  if (error !== null) throw new RpcFailure(errorFault(error), say(error))
+  if (error !== null) throw new RpcFailure(errorFault(error), replyOfServer(error))
   if (given.length !== calls) throw new RpcFailure('wrong-length')
   const byId = new Map(given.map((reply) => [idOf(reply), reply]))
   return Array.from({ length: calls }, (_, at) => {
     const reply = byId.get(firstId + at)
     if (reply === undefined) throw new RpcFailure('wrong-id')
-    return replyOf(reply, calls, say)
+    return replyOf(reply, calls, replyOfServer)
   })
 }
 
@@ -77,20 +77,24 @@ function errorOf(reply: unknown): AnswerFields | null {
   return hasFields(error) ? error : null
 }
 
-function replyOf(reply: unknown, calls: number, say: (error: AnswerFields) => ServerWords): CallReply {
+function replyOf(
+  reply: unknown,
+  calls: number,
+  replyOfServer: (error: AnswerFields) => ServerReply,
+): CallReply {
   const wrong: CallReply = { failure: new RpcFailure('wrong-type') }
   if (!hasFields(reply) || reply['jsonrpc'] !== '2.0') return wrong
   const error = errorOf(reply)
-  if (error !== null) return { failure: callFailure(error, calls, say(error)) }
+  if (error !== null) return { failure: callFailure(error, calls, replyOfServer(error)) }
   return 'result' in reply && (reply['error'] ?? null) === null ? { result: reply['result'] } : wrong
 }
 
 /** Failure of one call. The server took the batch of the call, unless the error itself speaks of its size. */
-function callFailure(error: AnswerFields, calls: number, said: ServerWords): RpcFailure {
+function callFailure(error: AnswerFields, calls: number, reply: ServerReply): RpcFailure {
   const fault = errorFault(error)
-  if (fault !== 'refused' || calls === 1) return new RpcFailure(fault, said)
-  if (SIZE_WORDS.test(messageOf(error))) throw new RpcFailure('refused', said)
-  return new RpcFailure('rpc-error', said)
+  if (fault !== 'refused' || calls === 1) return new RpcFailure(fault, reply)
+  if (SIZE_WORDS.test(messageOf(error))) throw new RpcFailure('refused', reply)
+  return new RpcFailure('rpc-error', reply)
 }
 
 function errorFault(error: AnswerFields): RpcFault {

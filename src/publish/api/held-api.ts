@@ -4,7 +4,7 @@ import { isFault } from '../admission/refusal.ts'
 import { requestRefusal, type FailedOutcome } from '../admission/outcome.ts'
 import type { HeldCommands } from '../held-commands.ts'
 import { type Answered, type PlacedRequest, readJsonBody } from './publish-replies.ts'
-import type { ServerSaid } from '../tx-judge.ts'
+import type { LastAnswer } from '../tx-judge.ts'
 import type { HeldDraft, EndedDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'
@@ -133,11 +133,11 @@ type ListedDraft = Readonly<{
   place: string | null
   reason: string | null
   /** Last words of each RPC server, while the draft waits for the chain; null before this node has asked. */
-  lastWords: readonly ServerSaid[] | null
+  lastWords: readonly LastAnswer[] | null
 }>
 
 /** Tells the last words of the RPC servers about a transaction; null when this node has not asked. */
-export type LastWords = (tx: string) => readonly ServerSaid[] | null
+export type LastWords = (tx: string) => readonly LastAnswer[] | null
 
 /** One page of held or settled drafts, in order of acceptance. */
 function listDrafts(

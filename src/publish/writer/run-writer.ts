@@ -139,7 +139,7 @@ export async function runWriter(
   const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
   server = createPublishApi({
     ...apiSettings(settings, { log, queue, state, time, report }),
-    lastWords: (tx) => judge?.said(tx) ?? null,
+    lastWords: (tx) => judge?.lastAnswers(tx) ?? null,
     steps: carried?.steps ?? null,
     operations: openOperations({
       accepting,

@@ -4,7 +4,7 @@ import { type Ms, msOf, SECOND_MS } from '../../protocol/moment.ts'
 import { type NoteSignature, parseNote, type VerifierKey } from '../../tlog/note.ts'
 import { AHEAD_SECONDS_MAX, openVouching } from '../../tlog/quorum.ts'
 import type { WitnessRefusal } from './feed-settings.ts'
-import type { CheckpointAnswer, CheckpointQuestion } from './post-checkpoint.ts'
+import type { CheckpointAnswer, CheckpointRequest } from './post-checkpoint.ts'
 
 /** A tree that witnesses are asked to cosign: its note, the signed text of the note, and proofs from earlier sizes. */
 export type FedTree = Readonly<{
@@ -43,7 +43,7 @@ export async function askPeer(
   peer: Peer,
   tree: FedTree,
   now: () => Ms,
-  post: (url: string, question: CheckpointQuestion) => Promise<CheckpointAnswer>,
+  post: (url: string, question: CheckpointRequest) => Promise<CheckpointAnswer>,
 ): Promise<PeerOutcome> {
   let oldSize = Math.min(peer.size, tree.size)
   let wentBack = false

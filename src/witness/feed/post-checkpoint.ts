@@ -10,7 +10,7 @@ export const FEED_ANSWER_BYTES_MAX = 65_536
 export const FEED_RETRY_AFTER_MS_MAX = 3_600_000
 
 /** A request to a witness (C2SP tlog-witness, add-checkpoint). */
-export type CheckpointQuestion = Readonly<{ oldSize: number; proof: readonly Uint8Array[]; note: string }>
+export type CheckpointRequest = Readonly<{ oldSize: number; proof: readonly Uint8Array[]; note: string }>
 
 /** Answer of a witness. `lines` are its signature lines, not verified yet. */
 export type CheckpointAnswer =
@@ -21,7 +21,7 @@ export type CheckpointAnswer =
 /** Submits a checkpoint. Every failure is an answer; only the caller's signal throws. */
 export async function postCheckpoint(
   url: string,
-  { oldSize, proof, note }: CheckpointQuestion,
+  { oldSize, proof, note }: CheckpointRequest,
   signal: AbortSignal,
   fetch: typeof globalThis.fetch = globalThis.fetch,
 ): Promise<CheckpointAnswer> {

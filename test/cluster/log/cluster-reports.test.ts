@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { openClusterTelling } from '../../../src/cluster/log/cluster-telling.ts'
+import { clusterReportReader } from '../../../src/cluster/log/cluster-reports.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
 import { openLines } from '../../../src/command/log-lines/log-lines.ts'
 
@@ -14,7 +14,7 @@ suite('the line about a table that cannot be used', () => {
     const said: unknown[] = []
     const monotonicMs = (): number => nowMs
     const lines = openLines((_fact, { reason }) => said.push(reason), monotonicMs)
-    const telling = openClusterTelling({
+    const read = clusterReportReader({
       registry: new Registry(),
       lines,
       context: { now: () => msOf(0), monotonicMs },
@@ -29,7 +29,7 @@ suite('the line about a table that cannot be used', () => {
     ] as const
     for (const [ms, reason] of steps) {
       nowMs = ms
-      telling.told({ is: 'notice', notice: { is: 'away', reason } })
+      read({ is: 'notice', notice: { is: 'away', reason } })
     }
     assert.deepEqual(said, [MISSING, ALONE, ALONE])
   })

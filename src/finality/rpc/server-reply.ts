@@ -1,5 +1,5 @@
 import type { AnswerFields } from './answer-shapes.ts'
-import type { ServerWords } from './rpc-failure.ts'
+import type { ServerReply } from './rpc-failure.ts'
 
 /** Codes that are told apart. Others count as `other`, so that no server can fill the metrics. */
 const CODES: ReadonlySet<string> = new Set([
@@ -24,12 +24,16 @@ const NAME_PARTS = /[_-]+|(?<=[a-z])(?=[A-Z])/
 const NAME_PART = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]{1,15})$/
 
 /** Code and message of an answer. `secrets` are the parts of the URL that no message may repeat (`ChainUrl`). */
-export function saidBy(status: number, error: AnswerFields | null, secrets: readonly string[]): ServerWords {
+export function serverReply(
+  status: number,
+  error: AnswerFields | null,
+  secrets: readonly string[],
+): ServerReply {
   const { code, message } = error ?? {}
   const given = Number.isSafeInteger(code) ? String(code) : status === 200 ? null : String(status)
   return {
     code: given === null ? 'none' : CODES.has(given) ? given : 'other',
-    words: typeof message === 'string' ? cleanWords(message, secrets) : '',
+    message: typeof message === 'string' ? cleanMessage(message, secrets) : '',
   }
 }
 
@@ -39,7 +43,7 @@ const isName = (run: string): boolean => run.split(NAME_PARTS).every((part) => N
  * Text of a server for the operator, in one line, bounded, without keys and addresses. A server may want to write to a
  * terminal, or repeat the key of its URL.
  */
-export function cleanWords(text: string, secrets: readonly string[]): string {
+export function cleanMessage(text: string, secrets: readonly string[]): string {
   return secrets
     .reduce((left, secret) => left.replaceAll(secret, HIDDEN), text.slice(0, READ_CHARS_MAX))
     .replaceAll(/\s+/g, ' ')

@@ -2,34 +2,57 @@ import type { Registry } from 'prom-client'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import type { LogCarrier } from '../../command/plug/option.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
-import type { ClusterNews, ClusterNotice, ClusterReport } from './cluster-news.ts'
+import type { NodeNotice, NodeStop } from '../node/cluster-node.ts'
+
+/** Report of a node to the main thread: its figures every second, and each notice. It can be passed between threads. */
+export type ClusterReport =
+  | Readonly<{ is: 'figures'; figures: ClusterFigures }>
+  | Readonly<{ is: 'notice'; notice: ClusterNotice }>
+
+/** Figures of a node. */
+export type ClusterFigures = Readonly<{
+  leads: boolean
+  /** Rows of the table that this node is known not to have applied. */
+  lag: number
+  isAway: boolean
+  isStopped: boolean
+  /** The database's clock minus ours in milliseconds; null before it was measured. */
+  offsetMs: number | null
+  unknownTotal: number
+  takeoverTotal: number
+  putBackTotal: number
+}>
+
+/** Notice of a node, for log lines. */
+export type ClusterNotice =
+  | Exclude<NodeNotice, { is: 'local-failure' | 'stopped' }>
+  | Readonly<{ is: 'local-failure'; reason: string }>
+  | (Readonly<{ is: 'stopped' }> & Readonly<{ why: NodeStop['is']; place: number; reason: string }>)
 
 /** Time between two lines about a table that cannot be used for one reason, and reasons that are known at a time. */
 const AWAY_LINE_MS = 60_000
 const REASONS_MAX = 100
 
-/** Opens the metrics and log lines of a node whose log is on a table. */
-export function openClusterTelling({
+/** Registers the metrics of a node whose log is on a table. Returns the reader of its reports, which writes log lines. */
+export function clusterReportReader({
   registry,
   lines,
   context: { monotonicMs },
   show,
-}: Parameters<LogCarrier['hear']>[0]): Readonly<{ told(news: ClusterNews): void }> {
-  let report: ClusterReport | null = null
-  const sayNotice = openNoticeLines(lines, monotonicMs)
-  watchCluster(registry, () => report)
-  return {
-    told(news) {
-      if (news.is === 'notice') return sayNotice(news.notice)
-      report = news.report
-      // A row has one event or more, or none.
-      show({ state: report.leads ? 'leader' : 'follower', behind: report.lag })
-    },
+}: Parameters<LogCarrier['reportReader']>[0]): (report: ClusterReport) => void {
+  let figures: ClusterFigures | null = null
+  const logNotice = openNoticeLines(lines, monotonicMs)
+  watchCluster(registry, () => figures)
+  return (report) => {
+    if (report.is === 'notice') return logNotice(report.notice)
+    ;({ figures } = report)
+    // A row has one event or more, or none.
+    show({ state: figures.leads ? 'leader' : 'follower', behind: figures.lag })
   }
 }
 
-/** A metric: its name, its help, and its value in a report. */
-type Metric = readonly [name: string, help: string, of: (report: ClusterReport) => number | boolean]
+/** A metric: its name, its help, and its value. */
+type Metric = readonly [name: string, help: string, of: (figures: ClusterFigures) => number | boolean]
 
 const GAUGES: readonly Metric[] = [
   ['daybook_log_leads', 'Whether this node leads the log', ({ leads }) => leads],
@@ -57,10 +80,10 @@ const COUNTERS: readonly Metric[] = [
 ]
 
 /** Registers the metrics, which are read at each collection. */
-function watchCluster(registry: Registry, read: () => ClusterReport | null): void {
+function watchCluster(registry: Registry, read: () => ClusterFigures | null): void {
   const valueOf = (of: Metric[2]) => (): number => {
-    const report = read()
-    return report === null ? 0 : Number(of(report))
+    const figures = read()
+    return figures === null ? 0 : Number(of(figures))
   }
   for (const [name, help, of] of GAUGES) gauge(registry, name, help, valueOf(of))
   for (const [name, help, of] of COUNTERS) copiedCounter(registry, name, help, valueOf(of))
@@ -74,14 +97,14 @@ function watchCluster(registry: Registry, read: () => ClusterReport | null): voi
 
 /** Writes a line about what a node notices. */
 function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
-  const saidMs = new Map<string, number>()
+  const loggedMs = new Map<string, number>()
 
-  // A node tells a reason once, when it has another one. So none may be left out because of another.
-  function sayAway(reason: string): void {
+  // A node reports a reason once, when it has another one. So none may be left out because of another.
+  function logAway(reason: string): void {
     const ms = monotonicMs()
-    if (ms - (saidMs.get(reason) ?? Number.NEGATIVE_INFINITY) < AWAY_LINE_MS) return
-    if (saidMs.size >= REASONS_MAX) saidMs.clear()
-    saidMs.set(reason, ms)
+    if (ms - (loggedMs.get(reason) ?? Number.NEGATIVE_INFINITY) < AWAY_LINE_MS) return
+    if (loggedMs.size >= REASONS_MAX) loggedMs.clear()
+    loggedMs.set(reason, ms)
     lines.say('table-away', { reason })
   }
 
@@ -92,7 +115,7 @@ function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: C
       case 'left':
         return lines.say('log-left', { reason: notice.reason })
       case 'away':
-        return sayAway(notice.reason)
+        return logAway(notice.reason)
       case 'changed':
         return lines.say('table-changed', { reason: notice.reason })
       case 'put-back':
