@@ -172,10 +172,10 @@ async function takeLog(
     if (tree.size < book.head().seq)
       throw new MismatchError('the log is shorter than what an interrupted build has read of it')
     const stage = tree.size - book.head().seq >= archiveEventsMin ? 'months' : 'events'
-    const tell = (): void => onProgress({ stage, done: book.head().seq, total: tree.size })
-    tell()
+    const report = (): void => onProgress({ stage, done: book.head().seq, total: tree.size })
+    report()
     const parts = { origin, book, keys, folder: downloadFolder(dataDirectory), archiveEventsMin, signal }
-    await withServedMonths(parts, () => takeTree(parts, tree, building, tell))
+    await withServedMonths(parts, () => takeTree(parts, tree, building, report))
     const { tree: newest } = await readOriginTree(origin, keys, pins, signal)
     if (newest.size - book.head().seq < archiveEventsMin) return tree
   }
@@ -186,7 +186,7 @@ async function takeTree(
   parts: Omit<CatchUp, 'onBatch' | 'onMonthEnd'>,
   tree: ProvenTree,
   { db }: BuildingMirror,
-  tell: () => void,
+  report: () => void,
 ): Promise<void> {
   const { book, keys } = parts
   const commit = (): void => {
@@ -194,7 +194,7 @@ async function takeTree(
     book.begin()
   }
   const onBatch = (uncommitted: number): boolean => {
-    tell()
+    report()
     if (uncommitted < SLICE_EVENTS) return false
     commit()
     return true

@@ -2,7 +2,7 @@ import type { MIRROR_WAITS } from '../protocol/enumerations.ts'
 import type { UpstreamMirror } from '../protocol/endpoints/description-endpoints.ts'
 import { MINUTE_MS, type Ms } from '../protocol/moment.ts'
 import type { FollowingParts } from './live/following.ts'
-import type { HeldWord, MirrorStore, Seen } from './live/mirror-store.ts'
+import type { OriginHeld, MirrorStore } from './live/mirror-store.ts'
 import type { MirrorSettings } from './mirror-settings.ts'
 import type { Origin } from './origin/open-origin.ts'
 import type { Contradicted } from './proof/contradiction.ts'
@@ -35,13 +35,13 @@ export type MirrorState = Readonly<{
   waits: MirrorWait | null
   /** The contradiction that has stopped the mirror for good; null while it follows. */
   contradicted: Contradicted | null
-  /** The origin's word about its held drafts, and when it gave it. */
-  held: HeldWord | null
-  /** The origin, if it is a mirror, and the mirrors that it follows, by their word. */
+  /** Held drafts by the origin's status, and the moment of the status. */
+  held: OriginHeld | null
+  /** The origin, if it is a mirror, and the mirrors that it follows, by their status. */
   upstream: readonly UpstreamMirror[]
 }>
 
-type Watch = Pick<FollowingParts, 'onOriginHead' | 'onProved' | 'onWord'> &
+type Watch = Pick<FollowingParts, 'onOriginHead' | 'onProved' | 'onStatus'> &
   Readonly<{
     onContact(): void
     onFault(reason: string, waits: MirrorWait): void
@@ -64,113 +64,30 @@ export function openWatch(
   onFault: (fault: string | null) => void,
 ): Watch {
   const now = (): number => origin.around.now()
-  const seen = openSeen(settings, store, now)
-  const originHead = openOriginHead(store)
-  /** Moment since which the mirror may lack something; null while it lacks nothing. */
-  let behindSince: number | null =
-    now() - Math.max(0, settings.now() - (seen.read().provedAt ?? settings.now()))
-  let provedMs = behindSince
-  const fault = openFault(onFault)
-  let waits: MirrorWait | null = 'starting'
-  let contradicted: Contradicted | null = null
-  const word = openOriginWord(settings, store, now)
-
-  function named(where: 'shown' | 'told', seq: number): void {
-    originHead[where](seq)
-    if (originHead.missing() > 0) behindSince ??= now()
-  }
-
-  return {
-    onContact: seen.contact,
-    onOriginHead: (seq) => named('shown', seq),
-    onFault(reason, why) {
-      behindSince ??= provedMs
-      waits = why
-      fault.tell(reason)
-    },
-    isWell: () => fault.reason() === null,
-    onProved(askedMs) {
-      seen.proved()
-      provedMs = askedMs
-      originHead.proved()
-      behindSince = originHead.missing() > 0 ? askedMs : null
-      waits = null
-      fault.tell(null)
-    },
-    onWord(told) {
-      named('told', told.head)
-      word.take(told)
-    },
-    onContradiction(found) {
-      contradicted = found
-      behindSince ??= provedMs
-      fault.tell(found.reason)
-      return found
-    },
-    keep: seen.keep,
-    state: () => ({
-      originUrl: origin.url,
-      origin: store.identity.origin,
-      log: store.identity.id,
-      pinned: store.pins.vkeys,
-      pinnedOnFirstUse: store.pins.firstUse,
-      provedAt: seen.read().provedAt,
-      originHead: originHead.read(),
-      behindEvents: originHead.missing(),
-      behindMs: word.lateMs(now(), behindSince),
-      lastContactAt: seen.read().contactAt,
-      fault: fault.reason(),
-      waits,
-      contradicted,
-      held: word.held(),
-      upstream: word.upstream(),
-    }),
-  }
-}
-
-/**
- * Opens the newest seq that the origin has shown. Nothing proves it, so a seq counts until the second proof after it, and
- * the one in the origin's word about itself until its next word.
- */
-function openOriginHead(store: MirrorStore): Readonly<{
-  shown(seq: number): void
-  told(seq: number): void
-  proved(): void
-  read(): number
-  /** Events up to it that the mirror has not proved. */
-  missing(): number
-}> {
-  const head = store.shownSeq
-  let newest = head()
-  let sinceProof = 0
-  let word = 0
-  return {
-    read: () => newest,
-    missing: () => Math.max(0, newest - head()),
-    shown(seq) {
-      sinceProof = Math.max(sinceProof, seq)
-      newest = Math.max(newest, seq)
-    },
-    told(seq) {
-      word = seq
-      newest = Math.max(newest, seq)
-    },
-    proved() {
-      newest = Math.max(sinceProof, word, head())
-      sinceProof = 0
-    },
-  }
-}
-
-/** Opens the moments of the last proof and contact, which outlast a restart. */
-function openSeen(
-  settings: Pick<MirrorSettings, 'now'>,
-  store: MirrorStore,
-  now: () => number,
-): Readonly<{ contact(): void; proved(): void; read(): Seen; keep(): void }> {
+  const originHead = openOriginHead(store.shownSeq)
   let seen = store.seen()
   // The first proof is kept at once, with the keys that it needed.
   let keptMs = now() - KEEP_MS
+  /** Moment since which the mirror may lack something; null while it lacks nothing. */
+  let behindSince: number | null = now() - Math.max(0, settings.now() - (seen.provedAt ?? settings.now()))
+  let provedMs = behindSince
+  let fault: string | null = null
+  let waits: MirrorWait | null = 'starting'
+  let contradicted: Contradicted | null = null
+  let held = store.held()
+  let upstream: readonly UpstreamMirror[] = []
+  let statusMs = 0
+
+  function setFault(reason: string | null): void {
+    const isChanged = fault !== reason
+    fault = reason
+    if (isChanged) onFault(reason)
+  }
+
+  function noteHead(): void {
+    if (originHead.missing() > 0) behindSince ??= now()
+  }
+
   function keep(): void {
     keptMs = now()
     try {
@@ -179,67 +96,105 @@ function openSeen(
       // The disk may be full. The next start then says earlier moments.
     }
   }
+
+  /** Delay of this mirror, with that of the mirrors upstream. */
+  function behindMs(): number {
+    const at = now()
+    const since = behindSince ?? at
+    const [first] = upstream
+    if (first === undefined) return Math.round(at - since)
+    // The delay of a mirror that does not follow has grown until the last proof.
+    const grown = first.state === 'following' ? 0 : Math.max(0, since - statusMs)
+    return Math.round(at - since + first.behindMs + grown)
+  }
+
   return {
-    contact: () => void (seen = { ...seen, contactAt: settings.now() }),
-    proved() {
+    onContact: () => void (seen = { ...seen, contactAt: settings.now() }),
+    onOriginHead(seq) {
+      originHead.shown(seq)
+      noteHead()
+    },
+    onFault(reason, why) {
+      behindSince ??= provedMs
+      waits = why
+      setFault(reason)
+    },
+    isWell: () => fault === null,
+    onProved(askedMs) {
       seen = { ...seen, provedAt: settings.now() }
       if (now() - keptMs >= KEEP_MS) keep()
+      provedMs = askedMs
+      originHead.proved()
+      behindSince = originHead.missing() > 0 ? askedMs : null
+      waits = null
+      setFault(null)
     },
-    read: () => seen,
-    keep,
-  }
-}
-
-/** Opens the present fault. */
-function openFault(
-  onChange: (fault: string | null) => void,
-): Readonly<{ tell(reason: string | null): void; reason(): string | null }> {
-  let present: string | null = null
-  return {
-    reason: () => present,
-    tell(reason) {
-      if (present === reason) return
-      present = reason
-      onChange(reason)
-    },
-  }
-}
-
-/** The origin's newest word about itself. */
-type OriginWord = Readonly<{
-  take: FollowingParts['onWord']
-  held(): HeldWord | null
-  upstream(): readonly UpstreamMirror[]
-  /** Delay at a moment, with that of the mirrors upstream, when this mirror lacks nothing, or may since another moment. */
-  lateMs(at: number, behindSince: number | null): number
-}>
-
-function openOriginWord(
-  settings: Pick<MirrorSettings, 'now'>,
-  store: MirrorStore,
-  now: () => number,
-): OriginWord {
-  let held = store.held()
-  let upstream: readonly UpstreamMirror[] = []
-  let toldMs = 0
-  return {
-    take(word) {
-      upstream = word.upstream
-      toldMs = now()
-      if (word.held === null) return
-      const isChanged = JSON.stringify(held?.counts) !== JSON.stringify(word.held)
-      held = { counts: word.held, toldAt: settings.now() }
+    onStatus(status) {
+      originHead.claimed(status.head)
+      noteHead()
+      upstream = status.upstream
+      statusMs = now()
+      if (status.held === null) return
+      const isChanged = JSON.stringify(held?.counts) !== JSON.stringify(status.held)
+      held = { counts: status.held, toldAt: settings.now() }
       if (isChanged) store.putHeld(held)
     },
-    held: () => held,
-    upstream: () => upstream,
-    lateMs(at, behindSince) {
-      const since = behindSince ?? at
-      const [first] = upstream
-      if (first === undefined) return Math.round(at - since)
-      // The delay of a mirror that does not follow has grown until the last proof.
-      const grown = first.state === 'following' ? 0 : Math.max(0, since - toldMs)
-      return Math.round(at - since + first.behindMs + grown)
+    onContradiction(found) {
+      contradicted = found
+      behindSince ??= provedMs
+      setFault(found.reason)
+      return found
+    },
+    keep,
+    state: () => ({
+      originUrl: origin.url,
+      origin: store.identity.origin,
+      log: store.identity.id,
+      pinned: store.pins.vkeys,
+      pinnedOnFirstUse: store.pins.firstUse,
+      provedAt: seen.provedAt,
+      originHead: originHead.read(),
+      behindEvents: originHead.missing(),
+      behindMs: behindMs(),
+      lastContactAt: seen.contactAt,
+      fault,
+      waits,
+      contradicted,
+      held,
+      upstream,
+    }),
+  }
+}
+
+/**
+ * Opens the newest seq that the origin has shown. Nothing proves it, so a seq counts until the second proof after it, and
+ * the one that the origin claims in its status until the next status.
+ */
+function openOriginHead(head: () => number): Readonly<{
+  shown(seq: number): void
+  claimed(seq: number): void
+  proved(): void
+  read(): number
+  /** Events up to it that the mirror has not proved. */
+  missing(): number
+}> {
+  let newest = head()
+  let sinceProof = 0
+  let claim = 0
+  return {
+    read: () => newest,
+    missing: () => Math.max(0, newest - head()),
+    shown(seq) {
+      sinceProof = Math.max(sinceProof, seq)
+      newest = Math.max(newest, seq)
+    },
+    claimed(seq) {
+      claim = seq
+      newest = Math.max(newest, seq)
+    },
+    proved() {
+      newest = Math.max(sinceProof, claim, head())
+      sinceProof = 0
     },
   }
 }

@@ -44,7 +44,7 @@ suite('the stream of an origin', () => {
     const settled = async (): Promise<number> => {
       for (let before = -1; before !== sent.events;) {
         before = sent.events
-        await feed.news(200)
+        await feed.changed(200)
       }
       return sent.events
     }

@@ -63,7 +63,7 @@ async function build(
   if (!hasStore(followed.dataDirectory)) lines.say('mirror-asking', { of: followed.url })
   try {
     const built = await buildMirror(
-      { ...followed, now: context.now, around: { fetch: tellingFetch(lines, context.stop) } },
+      { ...followed, now: context.now, around: { fetch: loggingFetch(lines, context.stop) } },
       { onProgress, signal: context.stop },
     )
     if (built.is === 'contradicted') {
@@ -92,21 +92,21 @@ function unlistedWords(url: string): string {
   return `the log at ${url} does not list the key of --vkey: compare the key with the one that the operator of the log has published; nothing was fetched`
 }
 
-/** `fetch` that says why an attempt has failed, because the client tries again for a while in silence. */
-function tellingFetch(lines: LogLines, stopped: AbortSignal): Surroundings['fetch'] {
-  let said = ''
-  const tell = (url: string, why: string): void => {
+/** `fetch` that logs why an attempt has failed, because the client tries again for a while in silence. */
+function loggingFetch(lines: LogLines, stopped: AbortSignal): Surroundings['fetch'] {
+  let logged = ''
+  const log = (url: string, why: string): void => {
     const reason = `${url.replace(/\?.*$/s, '')}: ${why}`
-    if (reason !== said && !stopped.aborted) lines.say('origin-lost', { reason })
-    said = reason
+    if (reason !== logged && !stopped.aborted) lines.say('origin-lost', { reason })
+    logged = reason
   }
   return async (url, init) => {
     try {
       const answer = await fetchAllowed(url, init)
-      if (answer.status >= 500 || answer.status === 429) tell(url, `the service answered ${answer.status}`)
+      if (answer.status >= 500 || answer.status === 429) log(url, `the service answered ${answer.status}`)
       return answer
     } catch (error) {
-      tell(url, error instanceof Error ? `${error.message}${causeOf(error)}` : String(error))
+      log(url, error instanceof Error ? `${error.message}${causeOf(error)}` : String(error))
       throw error
     }
   }

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client'
 import type { MirrorState } from '../mirror-watch.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 
-/** Registers the metrics of a mirror. The state is null before the thread that follows the origin has told it. */
+/** Registers the metrics of a mirror. The state is null before the thread that follows the origin has sent it. */
 export function openMirrorMetrics(
   registry: Registry,
   state: () => MirrorState | null,

@@ -16,34 +16,34 @@ const STATE_MS = 1_000
  */
 async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<void> {
   const { head, barrier, ...own } = settings
-  const say = (message: FromMirror): void => port.postMessage(message)
-  process.on('unhandledRejection', (error) => say({ is: 'broken', reason: reasonOf(error) }))
+  const send = (message: FromMirror): void => port.postMessage(message)
+  process.on('unhandledRejection', (error) => send({ is: 'broken', reason: reasonOf(error) }))
   const stop = new AbortController()
 
   using mirroring = openMirroring({ ...own, now: () => msOf(Date.now()), around: {} }, openHeadCell(head), {
     onCommitted(commit) {
-      say({ is: 'committed', commit })
+      send({ is: 'committed', commit })
       // The state is whole when the proof has ended, which waits for nothing.
-      setImmediate(tell)
+      setImmediate(sendState)
     },
     onFault(reason) {
-      say({ is: 'fault', reason })
-      tell()
+      send({ is: 'fault', reason })
+      sendState()
     },
   })
   port.on('message', (message: ToMirror) => {
     if (message.is === 'close') stop.abort()
     else mirroring.show(message.note)
   })
-  let told = ''
-  function tell(): void {
+  let sent = ''
+  function sendState(): void {
     const state = mirroring.state()
     const text = JSON.stringify(state)
-    if (text !== told) say({ is: 'state', state })
-    told = text
+    if (text !== sent) send({ is: 'state', state })
+    sent = text
   }
-  tell()
-  const looking = setInterval(tell, STATE_MS)
+  sendState()
+  const looking = setInterval(sendState, STATE_MS)
   const origin = {
     url: settings.url,
     log: mirroring.state().log,
@@ -53,11 +53,11 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
   try {
     const ended = await mirroring.run(stop.signal)
     if (ended.is === 'contradicted') {
-      tell()
-      say({ is: 'contradicted', found: ended })
+      sendState()
+      send({ is: 'contradicted', found: ended })
     }
   } catch (error) {
-    say({ is: 'broken', reason: `the mirror cannot go on: ${reasonOf(error)}` })
+    send({ is: 'broken', reason: `the mirror cannot go on: ${reasonOf(error)}` })
   }
   await barriers
   clearInterval(looking)

@@ -40,16 +40,16 @@ export async function startMirrorWorker(
       resolve()
     })
   })
-  const say = (message: ToMirror): void => worker.postMessage(message)
+  const send = (message: ToMirror): void => worker.postMessage(message)
   return {
-    show: (note) => say({ is: 'shown', note }),
+    show: (note) => send({ is: 'shown', note }),
     async kill() {
       closing = true
       await worker.terminate()
     },
     async [Symbol.asyncDispose]() {
       closing = true
-      say({ is: 'close' })
+      send({ is: 'close' })
       await exited
     },
   }

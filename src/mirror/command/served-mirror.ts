@@ -86,15 +86,15 @@ export async function startMirror(
   const { memory } = plan
   const registry = openNodeRegistry(settings)
   const broken = Promise.withResolvers<string>()
-  const told = openTold(settings, openReportCell<MirrorWords>(memory.mirror), registry, lines)
+  const received = openReceiver(settings, openReportCell<MirrorFigures>(memory.mirror), registry, lines)
 
   // The thread starts first, because it sets the head that the fronts begin with. Its connection, which writes, is the
   // first of the process.
   const { head, barrier } = memory
   const followed = { ...settings.followed, head, barrier }
-  const worker = await startMirrorWorker(followed, { onMessage: told.take, onBroken: broken.resolve })
+  const worker = await startMirrorWorker(followed, { onMessage: received.take, onBroken: broken.resolve })
   stack.use(worker)
-  const isStopped = (): boolean => !told.checks().origin_agrees
+  const isStopped = (): boolean => !received.checks().origin_agrees
   const proved = {
     data,
     head: openHeadCell(memory.head),
@@ -113,13 +113,13 @@ export async function startMirror(
   const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
   stack.use(threads)
   const serving: Serving = { reader: front.reader, threads }
-  const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: told.checks })
+  const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: received.checks })
   watchNode(registry, front, report, null)
   const opening = startOperations({
     host: settings.opsHost,
     port: settings.opsPort,
     answer: (path) => report.answer(path, false),
-    following: () => readyToFollow(told.checks().following),
+    following: () => readyToFollow(received.checks().following),
     onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...context, lines, registry }),
   })
   const operations = await orTaken('--ops-port', opening)
@@ -150,9 +150,9 @@ export async function startMirror(
   }
 }
 
-type MirrorWords = Omit<MirrorReport, 'version'>
+type MirrorFigures = Omit<MirrorReport, 'version'>
 
-type Told = Readonly<{
+type Receiver = Readonly<{
   /** Takes a message of the thread that follows the origin. */
   take(message: Exclude<FromMirror, { is: 'broken' }>): void
   /** Checks of `/readyz` that say how the mirror follows. */
@@ -160,12 +160,12 @@ type Told = Readonly<{
 }>
 
 /** Opens the receiver of the thread's messages, which go to the report of the mirror, metrics and log lines. */
-function openTold(
+function openReceiver(
   { mirrorOf }: ServedMirrorSettings,
-  cell: ReportCell<MirrorWords>,
+  cell: ReportCell<MirrorFigures>,
   registry: Registry,
   lines: LogLines,
-): Told {
+): Receiver {
   let state: MirrorState | null = null
   const metrics = openMirrorMetrics(registry, () => state)
   return {

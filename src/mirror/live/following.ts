@@ -37,8 +37,8 @@ export type FollowingParts = Readonly<{
   onOriginHead(seq: number): void
   /** Called when a checkpoint that was asked for at this moment agrees with everything that the mirror has. */
   onProved(askedMs: number): void
-  /** Called with the origin's word about itself. */
-  onWord(word: Pick<OriginStatus, 'head' | 'held' | 'upstream'>): void
+  /** Called with the status of the origin. */
+  onStatus(word: Pick<OriginStatus, 'head' | 'held' | 'upstream'>): void
 }>
 
 /** Follows an origin until something fails. */
@@ -90,10 +90,10 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     return isDone ? 'followed' : 'reopen'
   }
 
-  async function askWord(): Promise<void> {
+  async function askStatus(): Promise<void> {
     if (now() - statusAt < STATUS_MS) return
     statusAt = now()
-    parts.onWord(await readOriginStatus(origin, signal, ONCE))
+    parts.onStatus(await readOriginStatus(origin, signal, ONCE))
     const keys = checkpoints.keys()
     if (keys !== null) await witnessed.ask(keys)
   }
@@ -108,7 +108,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
       await judgeShown(parts, checkpoints)
       if ((await accept(feed)) === 'reopen') return
       judge.wasRight()
-      await askWord()
+      await askStatus()
     }
   }
 
@@ -119,7 +119,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
           await judgeShown(parts, checkpoints)
           await accept(null)
           judge.wasRight()
-          await askWord()
+          await askStatus()
           await followStream()
         } catch (error) {
           signal.throwIfAborted()
@@ -139,7 +139,7 @@ async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<vo
   const since = now()
   const until = (): number => since + (feed.isBroken() ? CHECKPOINT_MS : IDLE_MS)
   do {
-    await feed.news(Math.max(0, until() - now()))
+    await feed.changed(Math.max(0, until() - now()))
     parts.signal.throwIfAborted()
     parts.onOriginHead(feed.head())
     if (feed.error() !== null) throw feed.error()
@@ -303,7 +303,7 @@ async function applyFromStream(
   const after = book.head().seq
   let entries = feed.take(after, tree.size)
   if (entries === null && feed.error() === null) {
-    await feed.news(STREAM_WAIT_MS)
+    await feed.changed(STREAM_WAIT_MS)
     entries = feed.take(after, tree.size)
   }
   if (entries === null) return false

@@ -16,7 +16,7 @@ import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { HeadCell } from '../../log/head-cell.ts'
 
 /** The origin's word about its held drafts, and when it gave it. */
-export type HeldWord = Readonly<{ counts: Finality; toldAt: Ms }>
+export type OriginHeld = Readonly<{ counts: Finality; toldAt: Ms }>
 
 /** Moments of the last proof and of the origin's last answer; null before. */
 export type Seen = Readonly<{ provedAt: Ms | null; contactAt: Ms | null }>
@@ -31,7 +31,7 @@ export type MirrorStore = Disposable &
     identity: LogIdentity
     book: MirrorBook
     pins: Pins
-    held(): HeldWord | null
+    held(): OriginHeld | null
     /** The note of the newest tree. */
     checkpoint(): string
     /** The newest seq that readers see. */
@@ -44,7 +44,7 @@ export type MirrorStore = Disposable &
     commit(tree: ProvenTree): void
     /** Replaces the signature of the newest tree and the keys, in one transaction. */
     signAgain(tree: ProvenTree, keys: OriginKeys): void
-    putHeld(word: HeldWord): void
+    putHeld(word: OriginHeld): void
     /** Moments as the last mirror of this directory has kept them. */
     seen(): Seen
     putSeen(seen: Seen): void
@@ -172,6 +172,6 @@ function momentOrNull(ms: number | null): Ms | null {
   return ms === null ? null : msOf(ms)
 }
 
-function parseHeld(json: string | null): HeldWord | null {
+function parseHeld(json: string | null): OriginHeld | null {
   return json === null ? null : JSON.parse(json)
 }

@@ -1,7 +1,7 @@
 import { nextSeq } from '../../protocol/seq.ts'
 import type { DetailsByEvent } from '../../client/event-details.ts'
 import { streamOf, type StreamStatus } from '../../client/stream.ts'
-import type { Surroundings } from '../../client/surroundings.ts'
+import { openWakeup } from '../../command/plug/wakeup.ts'
 import type { ExpectedNext } from '../../verify/reading/entry-lines.ts'
 import type { MirrorEntry } from '../proof/mirror-entry.ts'
 import type { Origin } from '../origin/open-origin.ts'
@@ -18,7 +18,7 @@ export type StreamFeed = Readonly<{
   /** The error that has ended the stream; null while it runs. */
   error(): unknown
   /** Settles when something has arrived since the last call, or after this time. */
-  news(msMax: number): Promise<void>
+  changed(msMax: number): Promise<void>
   close(): Promise<void>
 }>
 
@@ -26,11 +26,11 @@ export type StreamFeed = Readonly<{
 const UNPROVED_ENTRIES_MAX = 20_000
 const UNPROVED_BYTES_MAX: number = 32 * 1024 * 1024
 
-/** Opens the stream with details after the head of the mirror. `stopped` ends it, and every wait for news. */
+/** Opens the stream with details after the head of the mirror. `stopped` ends it, and every wait for a change. */
 export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: AbortSignal): StreamFeed {
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, stopped])
-  const news = openNews(origin.around, signal)
+  const change = openWakeup(origin.around.sleep)
   const queue = openUnproved()
   let head = next.seq - 1
   let ended: unknown = null
@@ -42,7 +42,7 @@ export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: Abor
     const onStatus = (status: Pick<StreamStatus, 'head' | 'state'>): void => {
       const wasBroken = isBroken
       isBroken = status.state === 'reconnecting' || status.state === 'offline'
-      if (status.head > head || (isBroken && !wasBroken)) news.tell()
+      if (status.head > head || (isBroken && !wasBroken)) change.wake()
       head = Math.max(expected.seq - 1, status.head)
     }
     const asked = { after: next.seq - 1, details, signal, onStatus }
@@ -53,51 +53,25 @@ export function openStreamFeed(origin: Origin, next: ExpectedNext, stopped: Abor
         queue.add(entry)
       }
       head = Math.max(head, expected.seq - 1)
-      news.tell()
+      change.wake()
       await queue.room()
     }
   }
 
   const reading = read().catch((error: unknown) => {
     ended = error
-    news.tell()
+    change.wake()
   })
   return {
     head: () => head,
     isBroken: () => isBroken,
     take: queue.take,
     error: () => ended,
-    news: news.wait,
+    changed: (msMax) => change.wait(msMax, signal),
     async close() {
       stop.abort(new Error('the stream was closed'))
       queue.end()
       await reading
-    },
-  }
-}
-
-type News = Readonly<{ tell(): void; wait(msMax: number): Promise<void> }>
-
-/** Opens a signal that is kept until someone waits for it. */
-function openNews({ sleep }: Pick<Surroundings, 'sleep'>, signal: AbortSignal): News {
-  let isNew = false
-  let wake: (() => void) | null = null
-  return {
-    tell() {
-      isNew = true
-      wake?.()
-    },
-    async wait(msMax) {
-      if (!isNew) {
-        const over = new AbortController()
-        const { promise, resolve } = Promise.withResolvers<void>()
-        wake = resolve
-        const late = sleep(msMax, AbortSignal.any([signal, over.signal])).catch(() => undefined)
-        await Promise.race([promise, late])
-        over.abort()
-        wake = null
-      }
-      isNew = false
     },
   }
 }

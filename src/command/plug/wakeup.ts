@@ -1,0 +1,25 @@
+/** A wake-up of one waiter, which is kept until it waits. */
+export type Wakeup = Readonly<{
+  wake(): void
+  /** Waits for the next wake-up, for one since the last wait, for so many milliseconds, or until the signal is aborted. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+}>
+
+/** Opens a wake-up. `sleep` rejects when its signal is aborted. */
+export function openWakeup(sleep: (ms: number, signal: AbortSignal) => Promise<unknown>): Wakeup {
+  let isWoken = false
+  let present = new AbortController()
+  return {
+    wake() {
+      isWoken = true
+      present.abort()
+    },
+    async wait(ms, signal) {
+      if (!isWoken && !signal.aborted) {
+        present = new AbortController()
+        await sleep(ms, AbortSignal.any([signal, present.signal])).catch(() => undefined)
+      }
+      isWoken = false
+    },
+  }
+}
