@@ -1,23 +1,63 @@
+import { z } from 'zod'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Finality, UpstreamMirror } from '../../protocol/endpoints/description-endpoints.ts'
 import { moment, MS_MAX, msOf } from '../../protocol/moment.ts'
-import { isChain } from '../../protocol/tx.ts'
 import { parseNote } from '../../tlog/note.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import {
-  isJsonObject,
-  jsonInteger,
-  type JsonObject,
-  jsonString,
-  objectsOf,
-  readObject,
-} from '../../verify/reading/json-values.ts'
+import { readObject } from '../../verify/reading/json-values.ts'
 import { firstPins, type OriginKeys, type Pins, proveKeys } from '../proof/origin-keys.ts'
 import { isByListedKeys, type ProvenTree, provenTree } from '../proof/proven-tree.ts'
 import { type BodyLimits, noDaybook, type Origin } from './open-origin.ts'
 import { MIRROR_STATES } from '../../protocol/enumerations.ts'
 
-/** The origin's word about itself. Nothing of it is signed. */
+const count = z.int().min(0)
+const ms = count.max(MS_MAX)
+
+function textOf(atMs: number | null): string | null {
+  return atMs === null ? null : moment(msOf(atMs)).at
+}
+
+// Only numbers are passed on: a text could be anything, and as long as the answer.
+const heldCounts = z
+  .object({
+    asked: z.boolean(),
+    held: count,
+    oldestAtMs: ms.nullable().catch(null),
+    refused: count,
+    failed: count,
+    dropped: count,
+    vouched: count,
+  })
+  .transform((counts): Finality => ({ ...counts, oldestAt: textOf(counts.oldestAtMs) }))
+
+/** Most mirrors that are listed. Mirrors that follow each other in a circle have no end. */
+const UPSTREAM_MAX = 8
+const ADDRESS_LENGTH_MAX = 255
+
+const upstreamMirror = z
+  .object({
+    // Pages show the address.
+    of: z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).origin),
+    state: z.enum(MIRROR_STATES),
+    behindMs: ms,
+    provedAtMs: ms.nullable(),
+  })
+  .refine(({ of }) => of.length <= ADDRESS_LENGTH_MAX)
+  .transform((mirror): UpstreamMirror => ({ ...mirror, provedAt: textOf(mirror.provedAtMs) }))
+
+const statusShape = z.object({
+  log: z.string(),
+  chain: z.enum(['solana', 'evm', 'opaque']),
+  simulated: z.boolean().catch(false),
+  head: z.object({ seq: count }),
+  finality: heldCounts.nullable().catch(null),
+  mirror: z
+    .looseObject({ originSeq: count.catch(0), upstream: z.array(z.unknown()).catch([]) })
+    .nullable()
+    .catch(null),
+})
+
+/** Status of the origin. Nothing of it is signed. */
 export type OriginStatus = Readonly<{
   log: string
   chain: LogIdentity['chain']
@@ -38,32 +78,20 @@ export async function readOriginStatus(
   signal: AbortSignal,
   attempts: Pick<BodyLimits, 'attemptsMax'> = {},
 ): Promise<OriginStatus> {
-  const status = await origin.json('status', { bytesMax: STATUS_BYTES_MAX, ...attempts }, signal)
-  const log = jsonString(status['log'])
-  const chain = jsonString(status['chain']) ?? ''
-  const head = status['head']
-  const seq = isJsonObject(head) ? jsonInteger(head['seq']) : undefined
-  if (log === undefined || !isChain(chain) || seq === undefined) throw noDaybook()
-  const finality = status['finality']
-  const held = isJsonObject(finality) ? finalityOf(finality) : null
-  const mirror = status['mirror']
-  const upstream = isJsonObject(mirror) ? upstreamOf(mirror) : []
+  const body = await origin.json('status', { bytesMax: STATUS_BYTES_MAX, ...attempts }, signal)
+  const read = statusShape.safeParse(body)
+  if (!read.success) throw noDaybook()
+  const { log, chain, simulated, head, finality, mirror } = read.data
+  const upstream: UpstreamMirror[] = []
+  // A malformed one ends the list.
+  for (const listed of mirror === null ? [] : [mirror, ...mirror.upstream].slice(0, UPSTREAM_MAX)) {
+    const one = upstreamMirror.safeParse(listed)
+    if (!one.success) break
+    upstream.push(one.data)
+  }
   // A mirror names the newest seq that it knows of, which it may not have yet.
-  const known = isJsonObject(mirror) ? (jsonInteger(mirror['originSeq']) ?? 0) : 0
-  return { log, chain, simulated: status['simulated'] === true, head: Math.max(seq, known), held, upstream }
-}
-
-/** Counts of held drafts; null when they are malformed. */
-function finalityOf(json: JsonObject): Finality | null {
-  const count = (name: string): number => jsonInteger(json[name]) ?? -1
-  const [held, refused, failed] = [count('held'), count('refused'), count('failed')]
-  const [dropped, vouched] = [count('dropped'), count('vouched')]
-  if ([held, refused, failed, dropped, vouched].includes(-1)) return null
-  const oldestMs = jsonInteger(json['oldestAtMs'])
-  // Only numbers are passed on: a text could be anything, and as long as the answer.
-  const oldest = oldestMs === undefined || oldestMs > MS_MAX ? null : moment(msOf(oldestMs))
-  const [oldestAt, oldestAtMs] = [oldest?.at ?? null, oldest?.atMs ?? null]
-  return { asked: json['asked'] === true, held, oldestAt, oldestAtMs, refused, failed, dropped, vouched }
+  const known = Math.max(head.seq, mirror?.originSeq ?? 0)
+  return { log, chain, simulated, head: known, held: finality, upstream }
 }
 
 /** Reads `/log/keys`. */
@@ -118,33 +146,4 @@ export async function readOriginTree(
   if (tree !== null && isByListedKeys(body, known)) return { tree, keys: known }
   const { keys } = await readOriginKeys(origin, pins, signal, attempts)
   return { tree: await provenTree(place, body, keys), keys }
-}
-
-/** Most mirrors that are listed. Mirrors that follow each other in a circle have no end. */
-const UPSTREAM_MAX = 8
-const ADDRESS_LENGTH_MAX = 255
-
-/** The origin as a mirror, and the mirrors that it names, from its `/status`. A malformed one ends the list. */
-function upstreamOf(mirror: JsonObject): readonly UpstreamMirror[] {
-  const listed: UpstreamMirror[] = []
-  for (const json of [mirror, ...(objectsOf(mirror['upstream']) ?? [])].slice(0, UPSTREAM_MAX)) {
-    const one = upstreamMirrorOf(json)
-    if (one === null) break
-    listed.push(one)
-  }
-  return listed
-}
-
-function upstreamMirrorOf(json: JsonObject): UpstreamMirror | null {
-  const address = URL.parse(jsonString(json['of']) ?? '')
-  const state = MIRROR_STATES.find((one) => one === json['state'])
-  const behindMs = jsonInteger(json['behindMs'])
-  const provedAtMs = jsonInteger(json['provedAtMs']) ?? null
-  if (state === undefined || behindMs === undefined || behindMs > MS_MAX) return null
-  if (provedAtMs !== null && provedAtMs > MS_MAX) return null
-  // Pages show the address.
-  if (address === null || !/^https?:$/.test(address.protocol) || address.origin.length > ADDRESS_LENGTH_MAX)
-    return null
-  const provedAt = provedAtMs === null ? null : moment(msOf(provedAtMs)).at
-  return { of: address.origin, state, behindMs, provedAt, provedAtMs }
 }
