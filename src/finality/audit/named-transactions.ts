@@ -1,14 +1,19 @@
 import TinyQueue from 'tinyqueue'
+import { assert } from '../../protocol/brand.ts'
 import { add, type Amount, ZERO } from '../../protocol/amount.ts'
 import type { Entry } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { canonicalTx, isTx } from '../../protocol/tx.ts'
 import type { Sha256 } from '../../tlog/hash.ts'
-import { openKeyedTable } from './keyed-table.ts'
+import { formatUtf8 } from '../../tlog/note.ts'
 
 /** Age at which every server should know a published transaction as final. A block of an EVM chain is final after 13 min. */
 export const RECENT_MS: number = 20 * 60_000
+/** Bytes of the key, and of the hash by which a transaction is known. */
+const KEY_BYTES = 32
+const NAME_BYTES = 12
+
 /** Most events with a malformed transaction that are kept. */
 const MALFORMED_MAX = 1_000
 
@@ -36,8 +41,8 @@ export type ChosenTransactions = Readonly<{
 }>
 
 /**
- * Distinct transactions of a log that is read once. It keeps 4 bytes for each event, up to 45 for each transaction, and
- * about 200 more for each transaction of a payout.
+ * Distinct transactions of a log that is read once, 2^24 at most. It keeps about 10 bytes for each event, 100 for each
+ * transaction, and 200 more for each transaction of a payout.
  */
 export type NamedTransactions = Readonly<{
   /** Takes the next entry, in the order of the log. */
@@ -64,7 +69,7 @@ type PaidTransaction = Readonly<{ index: number; tx: string; paid: Amount }>
 /** Opens an empty set of transactions. */
 export function openNamedTransactions(settings: NamedSettings): NamedTransactions {
   const { chain, recentFrom, sample, largest } = settings
-  const table = openKeyedTable(settings.key, settings.sha256)
+  const numbers = openNumbers(settings)
   const naming = openNamingEvents()
   const paid = new Map<number, PaidTransaction>()
   const malformed = new Set<Seq>()
@@ -79,7 +84,7 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
       if (malformed.size < MALFORMED_MAX) malformed.add(event.seq)
       return
     }
-    const { index, rank, isNew } = table.row(tx)
+    const { index, rank, isNew } = numbers.of(tx)
     naming.add(event.seq, index)
     if (tx === wantedTx) wanted = { index, tx }
     if (isNew) candidates.add({ index, tx, rank })
@@ -133,6 +138,31 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
   }
 }
 
+type Numbers = Readonly<{
+  /** Number of a transaction, from 0 in order of appearance. `rank`: 53 random bits, the same for the same transaction. */
+  of(tx: string): Readonly<{ index: number; rank: number; isNew: boolean }>
+}>
+
+/**
+ * Opens the numbers of transactions, by 96 bits of the keyed hash of each. The key is random and secret, so nobody can
+ * choose two transactions with the same bits, or one with a low rank.
+ */
+function openNumbers({ key, sha256 }: Pick<NamedSettings, 'key' | 'sha256'>): Numbers {
+  assert(key.length === KEY_BYTES, `the key has ${KEY_BYTES} bytes`)
+  const numbers = new Map<string, number>()
+  return {
+    of(tx) {
+      const hash = sha256(Uint8Array.of(...key, ...formatUtf8(tx)))
+      const name = String.fromCharCode(...hash.subarray(0, NAME_BYTES))
+      const view = new DataView(hash.buffer, hash.byteOffset)
+      const rank = view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11)
+      const known = numbers.get(name)
+      if (known === undefined) numbers.set(name, numbers.size)
+      return { index: known ?? numbers.size - 1, rank, isNew: known === undefined }
+    },
+  }
+}
+
 type Candidates = Readonly<{ add(one: Candidate): void; lowest(): readonly Candidate[] }>
 
 /** Keeps the candidates with the lowest ranks, which are a random choice. */
@@ -163,11 +193,10 @@ function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Events in one slab of the column. */
-const SLAB_EVENTS = 65_536
-const COUNTS_MIN = 1_024
+/** Stands for the transaction of a corrected event. */
+const NONE = -1
 
-/** Uncorrected events that name each transaction, in 4 bytes for each event of the log and 4 to 8 for each transaction. */
+/** Uncorrected events that name each transaction. */
 type NamingEvents = Readonly<{
   add(seq: Seq, transaction: number): void
   /** Takes a corrected event out. Returns its transaction, or null if it named none. */
@@ -179,52 +208,35 @@ type NamingEvents = Readonly<{
   seqsOf(transactions: ReadonlySet<number>): ReadonlyMap<number, readonly Seq[]>
 }>
 
-/** Opens an empty column. Transactions are numbered from 0. */
+/** Opens an empty list. Transactions are numbered from 0. */
 function openNamingEvents(): NamingEvents {
-  const slabs: Uint32Array[] = []
-  let counts = new Uint32Array(COUNTS_MIN)
+  /** Transaction of each event that names one, by seq. */
+  const transactions: number[] = []
+  const counts: number[] = []
   let named = 0
-
-  const slabOf = (seq: number): Uint32Array => {
-    const number = Math.floor(seq / SLAB_EVENTS)
-    while (slabs.length <= number) slabs.push(new Uint32Array(SLAB_EVENTS))
-    return slabs[number] ?? new Uint32Array(0)
-  }
-
-  function count(transaction: number, by: number): void {
-    if (transaction >= counts.length) {
-      const wider = new Uint32Array(counts.length * 2)
-      wider.set(counts)
-      counts = wider
-    }
+  function count(transaction: number, by: 1 | -1): void {
     const before = counts[transaction] ?? 0
     counts[transaction] = before + by
     if (before === 0) named += 1
     else if (before + by === 0) named -= 1
   }
-
   return {
     add(seq, transaction) {
-      slabOf(seq)[seq % SLAB_EVENTS] = transaction + 1
+      transactions[seq] = transaction
       count(transaction, 1)
     },
     remove(seq) {
-      const slab = slabOf(seq)
-      const found = (slab[seq % SLAB_EVENTS] ?? 0) - 1
-      if (found < 0) return null
-      slab[seq % SLAB_EVENTS] = 0
+      const found = transactions[seq] ?? NONE
+      if (found === NONE) return null
+      transactions[seq] = NONE
       count(found, -1)
       return found
     },
     isNamed: (transaction) => (counts[transaction] ?? 0) > 0,
     named: () => named,
-    seqsOf(transactions) {
-      const seqs = new Map<number, Seq[]>([...transactions].map((one) => [one, []]))
-      for (const [number, slab] of slabs.entries()) {
-        for (const [at, found] of slab.entries()) {
-          if (found > 0) seqs.get(found - 1)?.push(seqOf(number * SLAB_EVENTS + at))
-        }
-      }
+    seqsOf(wanted) {
+      const seqs = new Map<number, Seq[]>([...wanted].map((one) => [one, []]))
+      transactions.forEach((transaction, seq) => seqs.get(transaction)?.push(seqOf(seq)))
       return seqs
     },
   }
