@@ -9,8 +9,8 @@ export type ModelDraft = Readonly<{ ref: string; needs: string | null; attempt: 
 /** Answer to a publication: the seq of each ref, or the ref that is missing. */
 export type ModelAnswer = Readonly<{ seqs: readonly number[] } | { missing: string }>
 
-/** The disk of a model node. It survives crashes. */
-export type ModelDisk = { rows: Uint8Array[]; isFull: boolean; isBroken: boolean }
+/** The disk of a model node. It survives crashes. `isTight`: the node takes no drafts, and may still write rows. */
+export type ModelDisk = { rows: Uint8Array[]; isFull: boolean; isBroken: boolean; isTight?: boolean }
 
 export type MemoryBook = NodeBook &
   Readonly<{

@@ -1,4 +1,8 @@
-import type { ClusterNode, CommitAnswer } from '../../../src/cluster/node/cluster-node.ts'
+import type {
+  ClusterNode,
+  ClusterNodeSettings,
+  CommitAnswer,
+} from '../../../src/cluster/node/cluster-node.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { openClusterNode } from '../../../src/cluster/node/open-node.ts'
 import {
@@ -43,9 +47,13 @@ type NodeParts = Readonly<{
   first: Uint8Array
   onSigned(size: number, root: string): void
   mutant: Mutant
+  onBooks?: ClusterNodeSettings['onBooks']
 }>
 
-export function openModelNode(name: string, { table, clock, first, onSigned, mutant }: NodeParts): ModelNode {
+export function openModelNode(
+  name: string,
+  { table, clock, first, onSigned, mutant, onBooks = () => undefined }: NodeParts,
+): ModelNode {
   const disk: ModelDisk = { rows: [first], isFull: false, isBroken: false }
   const evidence = new Map<string, readonly TableRow[]>()
   let run: Run | null = null
@@ -75,8 +83,8 @@ export function openModelNode(name: string, { table, clock, first, onSigned, mut
         },
       },
       mayRetry: (error) => error instanceof DiskFull,
-      accepts: () => true,
-      onBooks: () => undefined,
+      accepts: () => disk.isTight !== true,
+      onBooks,
       onNotice: () => undefined,
     })
     const die = (): void => {

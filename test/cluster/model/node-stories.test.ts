@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
-import { firstRow } from './memory-book.ts'
+import type { NodeBook } from '../../../src/cluster/node/cluster-node.ts'
+import { readBranches } from '../../../src/cluster/node/fork-branches.ts'
+import { firstRow, openMemoryBook } from './memory-book.ts'
 import { type MemoryTable, openMemoryTable } from './memory-table.ts'
 import { openModelClock } from '../../stage/virtual-clock.ts'
 import { type ModelNode, openModelNode } from './model-node.ts'
@@ -18,11 +20,14 @@ type Story = Readonly<{
   publish(node: ModelNode, ref: string): Promise<string>
 }>
 
-async function tell(story: (of: Story) => Promise<void>): Promise<void> {
+async function tell(
+  story: (of: Story) => Promise<void>,
+  own: Partial<Parameters<typeof openModelNode>[1]> = {},
+): Promise<void> {
   const clock = openModelClock()
   const first = firstRow()
   const table = openMemoryTable({ clock, random: randomOf('story'), first })
-  const parts = { table, clock, first, onSigned: () => undefined, mutant: NO_MUTANT }
+  const parts = { table, clock, first, onSigned: () => undefined, mutant: NO_MUTANT, ...own }
   const leader = openModelNode('A', parts)
   const others = [openModelNode('B', parts), openModelNode('C', parts)] as const
   leader.start()
@@ -282,4 +287,74 @@ suite('a node of a log on a table', () => {
       assert.equal(await publish(next, 'one'), 'committed')
       assert.equal(table.rows().length, 2)
     }))
+
+  test('leads no longer without drafts when no standby confirms the table', () =>
+    tell(async ({ leader, others, sleep, table }) => {
+      table.setStandby(false)
+      await sleep(10_000)
+      assert.deepEqual([leader, ...others].filter(leads), [])
+      assert.notEqual(refusalOf(leader), '', 'no balancer sends drafts there')
+      table.setStandby(true)
+      await sleep(10_000)
+      assert.equal([leader, ...others].filter(leads).length, 1)
+    }))
+
+  test('puts its rows back also when it takes no drafts, because others wait for that', () =>
+    tell(async ({ leader, others: [other, third], publish, sleep, table }) => {
+      for (const node of [other, third]) node.crash()
+      for (const ref of ['one', 'two']) assert.equal(await publish(leader, ref), 'committed')
+      leader.disk.isTight = true
+      table.loseTail(1)
+      other.start()
+      await sleep(60_000)
+      assert.equal(leads(leader), false)
+      assert.equal(table.rows().length, 3)
+      assert.equal(await publish(other, 'three'), 'committed')
+    }))
+
+  test('shows no place for which others would wait while it reads the branches of a fork', () =>
+    tell(async ({ leader, table }) => {
+      const [stopped, other] = [table.connect(), table.connect()]
+      leader.crash()
+      await stopped.table.look(1, 1_000, 9)
+      assert.equal((await other.table.look(1, 1_000, 1)).shown, 9)
+      await readBranches(
+        openMemoryBook(leader.disk, () => undefined),
+        stopped.table,
+      )
+      assert.ok((await other.table.look(1, 1_000, 1)).shown < 9)
+    }))
+
+  test('answers a commit also when its disk fails after it, and stops', () => {
+    const broken = (): never => {
+      throw new Error('EIO')
+    }
+    const onBooks = (change: string): void => void (change === 'committed' && broken())
+    return tell(
+      async ({ leader, publish, sleep }) => {
+        assert.equal(await publish(leader, 'one'), 'unknown')
+        await sleep(1_000)
+        assert.equal(stopOf(leader), 'local')
+      },
+      { onBooks },
+    )
+  })
+
+  test('answers a commit of nothing also when its transaction cannot be ended, and stops', () => {
+    const book = (own: NodeBook): NodeBook => ({
+      ...own,
+      rollback() {
+        throw new Error('EIO')
+      },
+    })
+    return tell(
+      async ({ leader, sleep }) => {
+        const answer = await leader.submit([])
+        assert.ok(answer !== 'died' && answer.is === 'unknown')
+        await sleep(1_000)
+        assert.equal(stopOf(leader), 'local')
+      },
+      { mutant: { ...NO_MUTANT, book } },
+    )
+  })
 })
