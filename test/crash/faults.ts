@@ -6,7 +6,7 @@ import { Registry } from 'prom-client'
 /**
  * Loaded into each thread of a service before its own code (`--import`). Makes the thread fail when a file in the
  * folder `FAULTS_OF_TEST` has the name of a fault and of the thread, and removes the file. `step-clock` sets its wall
- * clock two hours ahead, `unstep-clock` back. The file `clock` stays: it has the milliseconds by which the clock of every
+ * clock two hours ahead. The file `clock` stays: it has the milliseconds by which the clock of every
  * thread is ahead, and is replaced as a whole.
  */
 const folder = process.env['FAULTS_OF_TEST'] ?? ''
@@ -39,7 +39,6 @@ function setClock(): void {
   if (ahead !== aheadMs) Date.now = () => realNow() + ahead
   aheadMs = ahead
   if (isAsked('step-clock')) Date.now = () => realNow() + STEP_MS
-  if (isAsked('unstep-clock')) Date.now = realNow
 }
 
 // At once, for a clock that is wrong from the start.

@@ -195,7 +195,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise:
       'A clock that steps by seconds, days or years never reorders events or changes a closed month, and the service says so',
     unit: 'steps',
-    sizes: { quick: 1, hour: 40, night: 200 },
+    sizes: { quick: 3, hour: 40, night: 200 },
     seed: 'clocks that step',
   },
   'two-servers': {
