@@ -11,17 +11,14 @@ import { makeFolder } from '../../../src/command/terminal/option-paths.ts'
 import { takeDirectory } from '../../../src/command/terminal/command-context.ts'
 import { openReader } from '../../../src/log/open-reader.ts'
 import type { Snapshot } from '../../../src/log/store/reader.ts'
-import { hasStore, readIdentity, StoreError, storePath } from '../../../src/log/store/store.ts'
+import { hasStore, StoreError, storePath } from '../../../src/log/store/store.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { openOwnLog } from '../../../src/publish/writer/writer-log.ts'
 import { contextOf, run } from '../../stage/command-stage.ts'
-import type { CutState } from './cut-states.ts'
+import type { CutState } from './power-disk.ts'
 import { contentOf, type Expected, type LogContent, type StartAgain } from './recorded-log.ts'
 import assert from 'node:assert/strict'
-import { msOf } from '../../../src/protocol/moment.ts'
-import { openCommitQueue } from '../../../src/publish/commit-queue.ts'
 import { runCheck } from '../../story/damaged-log.ts'
-import { tradeDraft } from '../../story/trade-draft.ts'
 import { startNode } from '../../stage/node-process.ts'
 
 const UNHEARD = { begun: () => undefined, audited: () => undefined, failed: () => undefined }
@@ -175,8 +172,12 @@ function checkBackups(folder: string, { backups }: Expected, logs: readonly LogC
 
 const isBackup = (name: string): boolean => /^backups\/daybook-[^/]*\.db$/.test(name)
 
-/** Starts the service itself after a power cut, publishes a draft twice, and stops it. */
-export async function serveAfter(folder: string, { keyFiles }: StartAgain): Promise<void> {
+/** Starts the service itself after a power cut, publishes a draft twice, stops it, and recomputes its store. */
+export async function serveAfter(
+  folder: string,
+  { keyFiles }: StartAgain,
+  signing: readonly SigningKey[],
+): Promise<void> {
   const files = keyFiles?.map((file) => join(folder, file)).join(',')
   const keys = files === undefined ? [] : ['--signing-key-file', files]
   const node = await startNode(join(folder, DATA), ['--chain', 'solana', '--balances', 'report', ...keys])
@@ -185,6 +186,8 @@ export async function serveAfter(folder: string, { keyFiles }: StartAgain): Prom
   assert.deepEqual([first.drafts[0]?.status, again.drafts[0]?.status], ['published', 'duplicate'])
   assert.equal(first.drafts[0]?.seq, again.drafts[0]?.seq)
   assert.equal((await node.end('SIGTERM')).code, 0, node.stderr())
+  const { code, said } = await runCheck(join(folder, DATA), signing)
+  assert.equal(code, 0, said)
 }
 
 /** Repeats a command that was cut off. It ends as if it had not been, or says that there is nothing left to do. */
@@ -192,42 +195,4 @@ export async function repeatCommand(folder: string, words: readonly string[]): P
   const placed = words.map((word) => word.replaceAll('ROOT', folder))
   const { code, stderr } = await run(placed)
   if (!/has lost nothing/.test(stderr)) assert.equal(code, 0, `${placed.join(' ')}: ${stderr}`)
-}
-
-/** Publishes on a node after a power cut, twice the same, and recomputes its store as `daybook check` does. */
-export async function continueAfter(folder: string, keys: readonly SigningKey[]): Promise<void> {
-  const data = join(folder, DATA)
-  const { db, appender, held } = openOwnLog({ dataDirectory: data, keys, judge: null })
-  try {
-    assert.notEqual(readIdentity(db).id, '')
-    const before = appender.head().seq
-    const queue = openCommitQueue({
-      appender,
-      held,
-      balances: 'report',
-      now: () => msOf(Date.now()),
-      refusal: () => null,
-      monotonicMs: () => performance.now(),
-      onDurable: () => undefined,
-      onCommit: () => undefined,
-      onHeld: () => undefined,
-      onIrregular: () => undefined,
-      isDiskFull: () => false,
-      onFull: () => assert.fail('the disk is full'),
-      onBroken: (error) => assert.fail(error),
-    })
-    for (const status of ['published', 'duplicate'] as const) {
-      const outcome = await queue.submit([tradeDraft('after-the-power-cut')])
-      assert.ok(outcome.ok)
-      assert.deepEqual(
-        outcome.receipts.map((receipt) => [receipt.status, Reflect.get(receipt, 'seq')]),
-        [[status, before + 1]],
-      )
-    }
-    await queue.close()
-  } finally {
-    db.close()
-  }
-  const { code, said } = await runCheck(data, keys)
-  assert.equal(code, 0, said)
 }

@@ -2,9 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomOf } from '../../../sim/random.ts'
-import { checkServed, continueAfter, repeatCommand, serveAfter, startAgain, writeState } from './cut-check.ts'
-import { type CutState, digestOfState, drawCut, durableState, wholeState } from './cut-states.ts'
-import { currentContent, openPowerDisk, type RecordedCall } from './power-disk.ts'
+import { checkServed, repeatCommand, serveAfter, startAgain, writeState } from './cut-check.ts'
+import {
+  type CutState,
+  digestOfState,
+  drawCut,
+  durableState,
+  openPowerDisk,
+  type RecordedCall,
+  wholeState,
+} from './power-disk.ts'
 import { afterTold, type Expected, NOTHING_TOLD, toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
 import { errorMessage } from '../../../src/protocol/error-reason.ts'
@@ -16,7 +23,7 @@ export type CutJob = Readonly<{
   /** Distinct states to check; fewer when the recording has no more. */
   states: number
   seed: string
-  /** Whether some nodes go on publishing after the cut, and are checked as a whole. */
+  /** Whether some services go on publishing after the cut, and some commands are repeated. */
   continues: boolean
 }>
 
@@ -32,7 +39,6 @@ export type BrokenCut = Readonly<{
 export type CutCounts = Readonly<{
   states: number
   drawn: number
-  continued: number
   served: number
   repeated: number
   broken: readonly BrokenCut[]
@@ -44,21 +50,17 @@ const IDLE_PASSES = 3
 const ANSWERED_SHARE = 0.25
 /** Draws for each moment in one pass. */
 const DRAWS = 4
-/** One of so many states has a node that publishes again and is checked as a whole. */
-const CONTINUED_EVERY = 100
-/** One of so many of those is a process of its own. */
-const SERVED_EVERY = 20
+/** One of so many states has a service that publishes again and is checked as a whole. */
+const SERVED_EVERY = 100
 /** A command that was running is repeated in one of so many states. */
 const REPEATED_EVERY = 40
-/** The first of those in a job. */
-const SERVED_FIRST = 2
 
 /** Draws states of a recording and checks each that is new. */
 export async function runCuts({ workload, recording, states, seed, continues }: CutJob): Promise<CutCounts> {
   const random = randomOf(`${seed} ${workload}`)
   const folder = mkdtempSync(join(tmpdir(), 'daybook-cut-'))
   const checkedWith = new Map<string, Expected>()
-  const count = { drawn: 0, continued: 0, served: 0, repeated: 0 }
+  const count = { drawn: 0, served: 0, repeated: 0 }
   const broken: BrokenCut[] = []
   /** Checks a state, unless the same one was checked with what is expected now. */
   const check = async (state: CutState, { expected, call }: Moment): Promise<void> => {
@@ -74,13 +76,9 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
       }
       const keys = await startAgain(folder, expected)
       checkServed(folder, expected, recording.logs)
-      if (!continues || checkedWith.size % CONTINUED_EVERY !== CONTINUED_EVERY / 2) return
-      count.continued += 1
-      if (count.continued % SERVED_EVERY === SERVED_FIRST) {
-        count.served += 1
-        await serveAfter(folder, expected.start)
-      }
-      await continueAfter(folder, keys)
+      if (!continues || checkedWith.size % SERVED_EVERY !== SERVED_EVERY / 2) return
+      count.served += 1
+      await serveAfter(folder, expected.start, keys)
     } catch (error) {
       const reason = errorMessage(error).replaceAll(folder, '')
       broken.push({ workload, seed, drawn: count.drawn, after: `${call.call} ${call.path}`, reason })
@@ -97,7 +95,7 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
         // Each pass begins elsewhere, so that a small number of states is spread over the whole recording.
         if (checkedWith.size >= states || !random.chance(shareOf(states, recording.calls))) continue
         // A process that is killed leaves all that it wrote.
-        await check(wholeState(moment.disk, currentContent), moment)
+        await check(wholeState(moment.disk), moment)
         for (let draw = 1; draw < DRAWS && checkedWith.size < states; draw += 1)
           await check(drawCut(moment.disk, random), moment)
       }

@@ -4,8 +4,7 @@ import { randomOf } from '../../../sim/random.ts'
 import { STORE_FILE } from '../../../src/log/store/store.ts'
 import { skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
-import type { BrokenCut, CutCounts, CutJob } from './cut-run.ts'
-import { runJobs } from './cut-threads.ts'
+import { type BrokenCut, type CutJob, runCuts } from './cut-run.ts'
 import { traceWorkload, WORKLOADS } from './power-workloads.ts'
 import { toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
@@ -30,7 +29,7 @@ const TEETH_MIN = 40
 
 const [FIRST = '', ALONE = ''] = Object.keys(WORKLOADS)
 const isSmall = size <= SMALL
-const total = { recordings: 0, states: 0, drawn: 0, continued: 0, served: 0, repeated: 0, calls: 0 }
+const total = { recordings: 0, states: 0, drawn: 0, served: 0, repeated: 0, calls: 0 }
 
 /** The first recording, which is used again. */
 const kept: Recording[] = []
@@ -103,9 +102,7 @@ async function brokenWith(name: string, calls: readonly RecordedCall[]): Promise
     seed: name,
     continues: false,
   }
-  const broken: BrokenCut[] = []
-  await runJobs([async () => job], 0, (counts) => broken.push(...counts.broken))
-  return broken
+  return (await runCuts(job)).broken
 }
 
 const TEETH = Math.max(TEETH_MIN, Math.ceil(size * TEETH_SHARE))
@@ -119,14 +116,13 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
 
   test('lose nothing that was acknowledged, and the node starts again', async (t) => {
     const broken: BrokenCut[] = []
-    const onCounts = (counts: CutCounts): void => {
-      broken.push(...counts.broken)
-      for (const key of ['states', 'drawn', 'continued', 'served', 'repeated'] as const)
-        total[key] += counts[key]
-      t.diagnostic(`${total.states} states, ${broken.length} broken`)
-    }
     for (let round = 0; total.states < size && round < ROUNDS_MAX; round += 1)
-      await runJobs(jobsOf(size - total.states, round), size, onCounts)
+      for (const job of jobsOf(size - total.states, round)) {
+        const counts = await runCuts(await job())
+        broken.push(...counts.broken)
+        for (const key of ['states', 'drawn', 'served', 'repeated'] as const) total[key] += counts[key]
+        t.diagnostic(`${total.states} states, ${broken.length} broken`)
+      }
     assert.deepEqual(
       broken.slice(0, 10).map(told),
       [],
@@ -142,18 +138,15 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
       seed: 'first',
       continues: false,
     }
-    await runJobs([async () => job], 0, ({ states, broken }) => {
-      starts = states
-      assert.deepEqual(broken.map(told), [])
-    })
+    const { states, broken } = await runCuts(job)
+    starts = states
+    assert.deepEqual(broken.map(told), [])
   })
 
   test('lose events with synchronous=NORMAL, so the campaign would find such a loss', async () => {
     const recording = await traceWorkload(ALONE, randomOf(seed), 'NORMAL')
     const job = { workload: ALONE, recording, states: TEETH, seed, continues: false }
-    await runJobs([async () => job], 0, ({ broken }) => {
-      losses.normal = broken.filter(isLoss).length
-    })
+    losses.normal = (await runCuts(job)).broken.filter(isLoss).length
   })
 
   test('lose events that are acknowledged before their commit is on the disk', async () => {
@@ -174,8 +167,7 @@ suite(`power cuts, ${size} states`, { skip: skipWithout('cc'), timeout: 600_000 
     const floors = {
       recordings: isSmall ? 1 : Object.keys(WORKLOADS).length,
       states: size,
-      continued: Math.floor(size / 200),
-      served: Math.floor(size / 5_000),
+      served: Math.floor(size / 200),
       repeated: Math.floor(size / 2_000),
       starts: STARTS_MIN,
       normal: Math.floor(TEETH / 5),

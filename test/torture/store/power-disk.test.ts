@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { randomOf } from '../../../sim/random.ts'
-import { type CutState, digestOfState, drawCut } from './cut-states.ts'
-import { openPowerDisk, type RecordedCall } from './power-disk.ts'
+import { type CutState, digestOfState, drawCut, openPowerDisk, type RecordedCall } from './power-disk.ts'
 
 const DRAWS = 3_000
 
@@ -40,6 +39,14 @@ function textOf(state: CutState): string {
   return files.join(' ')
 }
 
+/** A durable file. */
+const old: readonly Sketch[] = [
+  ['create', 'a'],
+  ['pwrite', 'a', 'old'],
+  ['fsync', 'a'],
+  ['fsync', '.'],
+]
+
 suite('a disk after a power cut', () => {
   test('may have a new file, an empty one, or none', () => {
     assert.deepEqual(statesAfter(['create', 'a'], ['pwrite', 'a', 'new']), ['', 'a=', 'a=\0\0\0', 'a=new'])
@@ -66,12 +73,6 @@ suite('a disk after a power cut', () => {
   })
 
   test('has the old file or the new one under a name after a rename', () => {
-    const old: readonly Sketch[] = [
-      ['create', 'a'],
-      ['pwrite', 'a', 'old'],
-      ['fsync', 'a'],
-      ['fsync', '.'],
-    ]
     const made: readonly Sketch[] = [
       ['create', 'b'],
       ['pwrite', 'b', 'new'],
@@ -82,25 +83,19 @@ suite('a disk after a power cut', () => {
   })
 
   test('may have an empty file after a rename of a file that was not synced', () => {
-    const old: readonly Sketch[] = [
-      ['create', 'a'],
-      ['pwrite', 'a', 'old'],
-      ['fsync', 'a'],
-      ['fsync', '.'],
-    ]
     const states = statesAfter(...old, ['create', 'b'], ['pwrite', 'b', 'new'], ['rename', 'b', 'a'])
     assert.ok(states.includes('a='))
   })
 
   test('may have later writes without earlier ones, and a part of one', () => {
     const [first, second] = ['1'.repeat(512), '2'.repeat(1_024)]
-    const old: readonly Sketch[] = [
+    const zeros: readonly Sketch[] = [
       ['create', 'a'],
       ['pwrite', 'a', '0'.repeat(1_536)],
       ['fsync', 'a'],
       ['fsync', '.'],
     ]
-    const states = statesAfter(...old, ['pwrite', 'a', first], ['pwrite', 'a', second, 512])
+    const states = statesAfter(...zeros, ['pwrite', 'a', first], ['pwrite', 'a', second, 512])
     assert.deepEqual(
       states,
       ['a=0…', 'a=0…2…', 'a=0…2…0…', 'a=0…2…', 'a=1…0…', 'a=1…0…2…', 'a=1…2…', 'a=1…2…0…'].toSorted(),
@@ -108,23 +103,11 @@ suite('a disk after a power cut', () => {
   })
 
   test('never has a write without an earlier one to the same sector', () => {
-    const old: readonly Sketch[] = [
-      ['create', 'a'],
-      ['pwrite', 'a', 'old'],
-      ['fsync', 'a'],
-      ['fsync', '.'],
-    ]
     const states = statesAfter(...old, ['pwrite', 'a', 'A'], ['pwrite', 'a', 'B', 1])
     assert.deepEqual(states, ['a=ABd', 'a=Ald', 'a=old'])
   })
 
   test('never shows again what a truncation freed', () => {
-    const old: readonly Sketch[] = [
-      ['create', 'a'],
-      ['pwrite', 'a', 'old'],
-      ['fsync', 'a'],
-      ['fsync', '.'],
-    ]
     const states = statesAfter(...old, ['ftruncate', 'a'], ['pwrite', 'a', 'X', 2])
     assert.deepEqual(states, ['a=', 'a=\0\0X', 'a=\0\0\0', 'a=old'].toSorted())
   })

@@ -1,20 +1,22 @@
+import { hash } from 'node:crypto'
 import { dirname } from 'node:path'
+import type { Random } from '../../../sim/random.ts'
 
 /** A change of a file that no fsync has made durable yet. `bytes` is null for a truncation to the size `offset`. */
 type PendingChange = Readonly<{ offset: number; bytes: Uint8Array | null }>
 
 /** A file whose names may change. */
-export type DiskFile = {
+type DiskFile = {
   /** Content after its last fsync. */
   durable: Uint8Array
   pending: PendingChange[]
 }
 
 /** A file, a folder, or nothing, under a name. */
-export type Named = DiskFile | 'folder' | null
+type Named = DiskFile | 'folder' | null
 
 /** Change of one name or, for a rename, of two, which happen together. Durable after an fsync of their folder. */
-export type PendingName = Readonly<{
+type PendingName = Readonly<{
   folder: string
   changes: readonly (readonly [path: string, to: Named])[]
 }>
@@ -132,7 +134,7 @@ export function openPowerDisk(files: ReadonlyMap<string, Uint8Array | 'folder'> 
 }
 
 /** Gives names to files, folders or nothing. */
-export function setNames(names: Map<string, Named>, changes: PendingName['changes']): void {
+function setNames(names: Map<string, Named>, changes: PendingName['changes']): void {
   for (const [path, to] of changes) {
     if (to === null) names.delete(path)
     else names.set(path, to)
@@ -140,7 +142,7 @@ export function setNames(names: Map<string, Named>, changes: PendingName['change
 }
 
 /** Content of a file as programs see it. */
-export function currentContent({ durable, pending }: DiskFile): Uint8Array {
+function currentContent({ durable, pending }: DiskFile): Uint8Array {
   let size = durable.length
   let most = size
   for (const { offset, bytes } of pending) {
@@ -154,6 +156,152 @@ export function currentContent({ durable, pending }: DiskFile): Uint8Array {
     else content.set(bytes, offset)
   }
   return content.subarray(0, size)
+}
+
+/** Content of a disk after a power cut, by path, in the order in which it can be written. */
+export type CutState = ReadonlyMap<string, Uint8Array | 'folder'>
+
+/** Bytes that a disk writes whole or not at all. */
+const SECTOR_BYTES = 512
+/** Sectors of a page of memory, which a file system writes together as a rule. */
+const PAGE_SECTORS = 8
+
+/**
+ * State of a file after a cut: for each sector how many of the pending changes it has seen, and for its size how many.
+ * A disk writes a sector as it is in memory at some moment, so a sector has all changes up to one of them.
+ */
+type CutFile = Readonly<{ seenBy(sector: number): number; sizeSeen: number }>
+type DrawFile = (changes: number, random: Random) => CutFile
+
+const seen = (count: number): CutFile => ({ seenBy: () => count, sizeSeen: count })
+const nothing: DrawFile = () => seen(0)
+const everything: DrawFile = (changes) => seen(changes)
+/** The first changes, in their order. */
+const inOrder: DrawFile = (changes, random) => seen(random.below(changes + 1))
+
+/** Each sector, or each page of memory, at another moment. The size may be durable before the content, or after it. */
+const scattered =
+  (sectors: number): DrawFile =>
+  (changes, random) => {
+    const drawn = new Map<number, number>()
+    return {
+      seenBy(sector) {
+        const group = Math.floor(sector / sectors)
+        const known = drawn.get(group) ?? random.below(changes + 1)
+        drawn.set(group, known)
+        return known
+      },
+      sizeSeen: random.weighted([
+        [changes, 3],
+        [0, 1],
+        [random.below(changes + 1), 1],
+      ]),
+    }
+  }
+
+const anyFile: DrawFile = (changes, random) =>
+  random.pick([nothing, everything, inOrder, scattered(1), scattered(PAGE_SECTORS)])(changes, random)
+
+/** Builds the content of a file in a state. */
+function contentAfter({ durable, pending }: DiskFile, { seenBy, sizeSeen }: CutFile): Uint8Array {
+  const sectorOf = (offset: number): number => Math.floor(offset / SECTOR_BYTES)
+  const most = pending.reduce(
+    (size, { offset, bytes }) => Math.max(size, offset + (bytes?.length ?? 0)),
+    durable.length,
+  )
+  const content = new Uint8Array(most)
+  content.set(durable)
+  let size = durable.length
+  // Blocks that a durable truncation has freed never show their former content again.
+  const freed: (readonly [from: number, seen: number])[] = []
+  for (const [index, { offset, bytes }] of pending.slice(0, sizeSeen).entries()) {
+    if (bytes === null) freed.push([sectorOf(offset), index + 1])
+    size = bytes === null ? offset : Math.max(size, offset + bytes.length)
+  }
+  const floorOf = (sector: number): number =>
+    freed.reduce((floor, [from, count]) => (sector >= from ? count : floor), 0)
+  for (const [index, { offset, bytes }] of pending.entries()) {
+    const end = bytes === null ? most : offset + bytes.length
+    for (let from = offset; from < end;) {
+      const sector = sectorOf(from)
+      const to = Math.min(end, (sector + 1) * SECTOR_BYTES)
+      if (index < Math.max(seenBy(sector), floorOf(sector))) {
+        if (bytes === null) content.fill(0, from, to)
+        else content.set(bytes.subarray(from - offset, to - offset), from)
+      }
+      from = to
+    }
+  }
+  return size <= most ? content.subarray(0, size) : content
+}
+
+/** Names after a cut: a rename happens whole or not at all, and later changes of a name need the earlier ones. */
+type DrawNames = (pending: readonly PendingName[], random: Random) => readonly PendingName[]
+
+const noNames: DrawNames = () => []
+const allNames: DrawNames = (pending) => pending
+const namesInOrder: DrawNames = (pending, random) => pending.slice(0, random.below(pending.length + 1))
+const namesReordered: DrawNames = (pending, random) => {
+  const lost = new Set<string>()
+  return pending.filter(({ changes }) => {
+    const isKept = random.chance(0.5) && !changes.some(([path]) => lost.has(path))
+    if (!isKept) for (const [path] of changes) lost.add(path)
+    return isKept
+  })
+}
+
+/** Ways in which a disk loses what is not durable: of the names, and of each file. */
+const CUTS: readonly (readonly [cut: readonly [names: DrawNames, file: DrawFile], weight: number])[] = [
+  [[allNames, everything], 1],
+  [[noNames, nothing], 1],
+  // The classic empty file: its name is durable and its content is not.
+  [[allNames, nothing], 1],
+  [[noNames, everything], 1],
+  [[namesInOrder, inOrder], 4],
+  [[allNames, anyFile], 4],
+  [[namesInOrder, anyFile], 6],
+  [[namesReordered, anyFile], 6],
+]
+
+/** Draws a state in which a power cut at this moment can leave the disk. */
+export function drawCut(disk: PowerDisk, random: Random): CutState {
+  const [drawNames, drawFile] = random.weighted(CUTS)
+  const names = new Map<string, Named>(disk.durableNames)
+  for (const { changes } of drawNames(disk.pendingNames, random)) setNames(names, changes)
+  const drawn = new Map<DiskFile, Uint8Array>()
+  return stateOf(names, (file) => {
+    const { durable, pending } = file
+    const content =
+      drawn.get(file) ??
+      (pending.length === 0 ? durable : contentAfter(file, drawFile(pending.length, random)))
+    drawn.set(file, content)
+    return content
+  })
+}
+
+/** State in which a power cut loses all that is not durable. */
+export const durableState = (disk: PowerDisk): CutState =>
+  stateOf(disk.durableNames, ({ durable }) => durable)
+
+/** The disk as programs see it, and as a process that is killed leaves it. */
+export const wholeState = (disk: PowerDisk): CutState => stateOf(disk.names, currentContent)
+
+function stateOf(names: ReadonlyMap<string, Named>, contentOf: (file: DiskFile) => Uint8Array): CutState {
+  const state = new Map<string, Uint8Array | 'folder'>()
+  for (const [path, named] of [...names].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    // What was in a folder without a name is gone with it.
+    if (named === null || (path !== '.' && state.get(dirname(path)) !== 'folder')) continue
+    state.set(path, named === 'folder' ? named : contentOf(named))
+  }
+  return state
+}
+
+/** Digest of a state, by which equal states are found. */
+export function digestOfState(state: CutState): string {
+  const parts = [...state].map(
+    ([path, content]) => `${path} ${content === 'folder' ? content : hash('sha1', content)}`,
+  )
+  return hash('sha1', parts.join('\n'))
 }
 
 /** A call that changed a file or a name below the recorded folder, or an answer that was sent meanwhile. */

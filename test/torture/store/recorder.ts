@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   appendFileSync,
   copyFileSync,
@@ -15,15 +13,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storePath } from '../../../src/log/store/store.ts'
-import { MAIN } from '../../stage/places.ts'
-import { currentContent, openPowerDisk, type RecordedCall, recordedCalls } from './power-disk.ts'
-import { contentOf, formatTold, type LogContent, type StartAgain, type Told, toldOf } from './recorded-log.ts'
-import { wholeState } from './cut-states.ts'
+import { startDaybook } from '../../stage/started-daybook.ts'
 import { DATA } from './cut-check.ts'
-import { shimEnv } from './io-shim.ts'
+import { withShim } from './io-shim.ts'
+import { openPowerDisk, type RecordedCall, recordedCalls, wholeState } from './power-disk.ts'
+import { contentOf, formatTold, type LogContent, type StartAgain, type Told, toldOf } from './recorded-log.ts'
 
-/** Time limit of a start and of a command. */
-const START_MS_MAX = 60_000
 const ANSWER_MS_MAX = 30_000
 
 /** Calls of a workload with the answers between them, the files before its first call, and the logs that it wrote. */
@@ -45,7 +40,6 @@ const PRELOAD = new URL(import.meta.resolve('./recorded-thread.ts')).href
 
 /** A service under the recorder. */
 export type RecordedNode = Readonly<{
-  url: string
   publish(drafts: readonly object[]): Promise<void>
   /** Asks the publish API, and returns the answer's body. */
   ask(method: string, path: string, body?: object): Promise<unknown>
@@ -73,24 +67,75 @@ export async function traceWork(
   work: (recorder: Recorder) => Promise<void>,
 ): Promise<Recording> {
   const top = mkdtempSync(join(tmpdir(), 'daybook-power-'))
-  const folder = join(top, 'root')
-  const trace = join(top, 'trace')
+  const [folder, trace] = [join(top, 'root'), join(top, 'trace')]
+  const data = join(folder, DATA)
   const logs: LogContent[] = []
+  let answers = 0
+  const told = (one: Told): void => appendFileSync(trace, formatTold(one))
+
+  /** Command before Daybook, whose clock is off by so many milliseconds. */
+  function recorded(clock: number): readonly string[] {
+    const { synchronous, checkpointPages } = surroundings
+    const own = [`RECORDED_CLOCK_MS=${clock}`, `RECORDED_SYNCHRONOUS=${synchronous}`]
+    if (checkpointPages !== null) own.push(`RECORDED_CHECKPOINT=${checkpointPages}`)
+    return [...withShim({ root: folder, trace }), ...own, `NODE_OPTIONS=--import=${PRELOAD}`]
+  }
+
+  async function serve(options: readonly string[] = [], clock = 0): Promise<RecordedNode> {
+    const log = ['serve', '--data', data, '--development', '--port', '0', '--publish-port', '0']
+    const fixed = ['--rate-limit', 'off', '--drain', '0', '--balances', 'report']
+    const service = startDaybook([...log, ...fixed, ...options], { before: recorded(clock) })
+    const { url, publishUrl } = await service.addresses()
+    const { log: id } = (await (await fetch(`${url}/api/v1/status`)).json()) as { log: string }
+    told({ is: 'serving', id, log: logs.length })
+    const token = readFileSync(join(data, 'publish-token'), 'utf8').trim()
+    const ask: RecordedNode['ask'] = async (method, path, body) => {
+      const response = await fetch(`${publishUrl}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      })
+      const json: unknown = await response.json()
+      assert.equal(response.status, 200, JSON.stringify(json))
+      answers += 1
+      return json
+    }
+    return {
+      ask,
+      publish: async (drafts) => void (await ask('POST', '/publish', drafts)),
+      async end(signal = 'SIGTERM') {
+        assert.equal((await service.end(signal)).code, signal === 'SIGTERM' ? 0 : null, service.stderr())
+      },
+    }
+  }
+
   try {
     mkdirSync(folder)
     prepare(folder)
     const before = filesBelow(folder)
     appendFileSync(trace, '')
-    const data = join(folder, DATA)
-    let answers = 0
-    await work(openRecorder({ folder, data, trace, logs, surroundings, onAnswer: () => (answers += 1) }))
+    await work({
+      folder,
+      data,
+      told,
+      start: (start) => told({ is: 'start', start }),
+      serve,
+      async run(...words) {
+        told({ is: 'command', words: words.map((word) => word.replaceAll(folder, 'ROOT')) })
+        const command = startDaybook(words, { before: recorded(0) })
+        assert.equal((await command.ended()).code, 0, `${words.join(' ')}:\n${command.stderr()}`)
+        told({ is: 'command', words: null })
+        return command.stdout()
+      },
+      nextLog: () => void logs.push(copiedContent(data, top)),
+    })
     logs.push(copiedContent(data, top))
     const calls = recordedCalls(readFileSync(trace))
     const sent = calls.filter((call) => toldOf(call)?.is === 'answered').length
     assert.equal(sent, answers, 'each answer of the publish API is recorded when it is sent')
-    const recording = { before, calls, logs }
-    assertComplete(recording, folder)
-    return recording
+    assertComplete({ before, calls, logs }, folder)
+    return { before, calls, logs }
   } finally {
     rmSync(top, { recursive: true })
   }
@@ -105,112 +150,6 @@ function copiedContent(data: string, folder: string): LogContent {
       copyFileSync(`${storePath(data)}${suffix}`, `${copy}${suffix}`)
   }
   return contentOf(copy)
-}
-
-type Parts = Readonly<{
-  folder: string
-  data: string
-  trace: string
-  logs: LogContent[]
-  surroundings: RecordedWith
-  /** Called for each answer of the publish API. */
-  onAnswer(): void
-}>
-
-function openRecorder({ folder, data, trace, logs, surroundings, onAnswer }: Parts): Recorder {
-  const env = (clock: number): NodeJS.ProcessEnv => ({
-    ...Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^(DAYBOOK_|NODE_TEST)/.test(key))),
-    ...shimEnv({ root: folder, trace }),
-    RECORDED_CLOCK_MS: String(clock),
-    RECORDED_SYNCHRONOUS: surroundings.synchronous,
-    ...(surroundings.checkpointPages !== null && {
-      RECORDED_CHECKPOINT: String(surroundings.checkpointPages),
-    }),
-  })
-  const told = (one: Told): void => appendFileSync(trace, formatTold(one))
-  const open = { words: ['--import', PRELOAD, MAIN], env, told, onAnswer, data, log: () => logs.length }
-  return {
-    folder,
-    data,
-    told,
-    start: (start) => told({ is: 'start', start }),
-    serve: (options = [], clock = 0) => serve(open, options, clock),
-    async run(...words) {
-      told({ is: 'command', words: words.map((word) => word.replaceAll(folder, 'ROOT')) })
-      const child = spawn(process.execPath, [...open.words, ...words], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: env(0),
-      })
-      let [out, said] = ['', '']
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-      await once(child, 'close')
-      assert.equal(child.exitCode, 0, `${words.join(' ')}:\n${said}`)
-      told({ is: 'command', words: null })
-      return out
-    },
-    nextLog: () => void logs.push(copiedContent(data, join(folder, '..'))),
-  }
-}
-
-type OpenRecorder = Readonly<{
-  words: readonly string[]
-  env(clock: number): NodeJS.ProcessEnv
-  told(told: Told): void
-  onAnswer(): void
-  data: string
-  log(): number
-}>
-
-async function serve(
-  { words, env, told, onAnswer, data, log }: OpenRecorder,
-  options: readonly string[],
-  clock: number,
-): Promise<RecordedNode> {
-  const own = ['serve', '--data', data, '--development', '--port', '0', '--publish-port', '0']
-  const fixed = ['--rate-limit', 'off', '--drain', '0', '--balances', 'report']
-  const child = spawn(process.execPath, [...words, ...own, ...fixed, ...options], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: env(clock),
-  })
-  const closed = once(child, 'close')
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-  const addressOf = (what: string): string | undefined =>
-    new RegExp(`${what} on (http://127\\.0\\.0\\.1:\\d+)`).exec(said)?.[1]
-  while (addressOf('publish API') === undefined) {
-    const what = await Promise.race([once(child.stderr, 'data'), closed.then(() => 'closed' as const)])
-    if (what === 'closed') break
-  }
-  clearTimeout(late)
-  const [url, publishUrl] = [addressOf('listening'), addressOf('publish API')]
-  assert.ok(url !== undefined && publishUrl !== undefined, `the service did not start:\n${said}`)
-  const { log: id } = (await (await fetch(`${url}/api/v1/status`)).json()) as { log: string }
-  told({ is: 'serving', id, log: log() })
-  const token = readFileSync(join(data, 'publish-token'), 'utf8').trim()
-  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const response = await fetch(`${publishUrl}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    })
-    const json: unknown = await response.json()
-    assert.equal(response.status, 200, JSON.stringify(json))
-    onAnswer()
-    return json
-  }
-  return {
-    url,
-    ask,
-    publish: async (drafts) => void (await ask('POST', '/publish', drafts)),
-    async end(signal = 'SIGTERM') {
-      child.kill(signal)
-      await closed
-      assert.equal(child.exitCode, signal === 'SIGTERM' ? 0 : null, said)
-    },
-  }
 }
 
 /** Files and folders below a folder. */
@@ -228,7 +167,7 @@ function filesBelow(folder: string): ReadonlyMap<string, Uint8Array | 'folder'> 
 function assertComplete({ before, calls }: Recording, folder: string): void {
   const disk = openPowerDisk(before)
   for (const call of calls) disk.apply(call)
-  const state = wholeState(disk, currentContent)
+  const state = wholeState(disk)
   const found = filesBelow(folder)
   const names = [...found.keys()].filter((name) => !name.endsWith('-shm'))
   assert.deepEqual([...state.keys()].filter((path) => path !== '.').toSorted(), names)
