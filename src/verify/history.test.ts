@@ -21,7 +21,7 @@ import * as fc from 'fast-check'
 import type { Audit } from './audit.ts'
 import { isVerified } from './report.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
-import { formatVkey, parseBase64, verifierKey } from '../tlog/note.ts'
+import { parseBase64 } from '../tlog/note.ts'
 import { isConsistent } from '../tlog/proof.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
@@ -220,21 +220,6 @@ suite('a key', () => {
     assert.match(found.checks[0]?.says ?? '', /from the same server, which proves little/)
   })
 
-  test('from an earlier run is compared with the served one', async () => {
-    const own = { given: [], keptOf: () => [newKey().vkey] }
-    const found = await auditOf(log, undefined, { own })
-    assert.deepEqual(findingLines(found), [
-      'signature | log/keys: the key that you trust is not among the keys of this log',
-    ])
-    assert.deepEqual(
-      found.checks.filter(({ is }) => is !== 'not checked').map(({ name }) => name),
-      ['signature'],
-    )
-    const someListed = { given: [], keptOf: () => [key.vkey, newKey().vkey] }
-    const some = await auditOf(log, undefined, { own: someListed })
-    assert.match(findingLines(some).join(), /not among the keys/)
-  })
-
   test('that has not signed the checkpoint is reported', async () => {
     const found = await auditOf(log, signedBy(next))
     assert.deepEqual(findingLines(found), ['signature | log/checkpoint: no known key has signed the note'])
@@ -248,47 +233,6 @@ suite('a key', () => {
     const found = await auditOf(log, both(listing(rows), signedBy(next)))
     assert.deepEqual(findingLines(found), [])
     assert.deepEqual(found.keep?.vkeys, [key.vkey, next.vkey])
-  })
-
-  test('of a former log counts when it is listed under the name of this log', async () => {
-    const formerName = `${ORIGIN}/former`
-    const former = {
-      ...key,
-      key: verifierKey(NODE_PRIMITIVES.sha256, formerName, 'ed25519', key.key.publicKey),
-    }
-    const vkey = formatVkey(former.key)
-    const change = listing(
-      [keyRow({ ...former, vkey }, { toSize: 6 }), keyRow(key, { fromSize: 6 })],
-      [{ id: 'f', origin: formerName, size: 6 }],
-    )
-    const keptOf = (origin: string): readonly string[] =>
-      origin === formerName ? [newKey(formerName).vkey, vkey] : []
-    const found = await auditOf(log, change, { own: { given: [], keptOf } })
-    assert.deepEqual(findingLines(found), [])
-    assert.match(found.checks[0]?.says ?? '', /the key kept at an earlier visit/)
-    const other = await auditOf(log, change, { own: { given: [newKey(formerName).vkey], keptOf } })
-    assert.match(findingLines(other).join(), /the key that you trust is not among the keys of this log/)
-  })
-
-  test('is not trusted by an invalid statement', async () => {
-    for (const wrong of [
-      null,
-      statement(7, key, next),
-      statement(6, next, next),
-      statement(6, key, newKey()),
-      'no note',
-    ]) {
-      const rows = [keyRow(key), keyRow(next, { fromSize: 6, statement: wrong })]
-      const found = await auditOf(log, both(listing(rows), signedBy(next)))
-      assert.match(findingLines(found).join(), /^signature \| log\/checkpoint: no known key/, String(wrong))
-    }
-  })
-
-  test('that is retired cannot sign larger trees', async () => {
-    const found = await auditOf(log, listing([keyRow(key, { toSize: size - 1, state: 'retired' })]))
-    assert.deepEqual(findingLines(found), [
-      'signature | log/checkpoint: is signed by a key that does not sign trees of this size',
-    ])
   })
 
   test('is valid beside an unknown signature', async () => {

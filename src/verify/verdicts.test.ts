@@ -176,13 +176,6 @@ suite('the verdict about the history', () => {
   })
   const unread: Change = (path, body) => (path.endsWith('.jsonl.gz') ? undefined : body)
 
-  test('counts the saved checkpoints that agree', async () => {
-    const history = async (...notes: readonly SavedNote[]): Promise<string> =>
-      says(await auditOf(log, undefined, { saved: notes }), 'consistency')
-    assert.equal(await history(saved(3)), 'right: the log grew from the 3 events of saved-3')
-    assert.equal(await history(saved(3), saved(4)), 'right: the log grew from 2 checkpoints saved before')
-  })
-
   test('is open about an earlier checkpoint while the entries cannot be read', async () => {
     for (const notes of [[saved(3)], [saved(size), saved(3)]]) {
       const found = await auditOf(log, unread, { saved: notes })

@@ -104,14 +104,6 @@ export async function startNginx(
   return runNginx(site, config)
 }
 
-/** Starts nginx with the servers of a test, which listen on the port that they are given. */
-export async function startOwnNginx(
-  serversOn: (port: number) => string,
-): Promise<Proxy & Readonly<{ port: number }>> {
-  const site = await openSite('nginx')
-  return { ...(await runNginx(site, serversOn(site.port))), port: site.port }
-}
-
 async function runNginx(site: Site, config: string): Promise<Proxy> {
   const { folder } = site
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

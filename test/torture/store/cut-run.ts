@@ -36,7 +36,7 @@ export type BrokenCut = Readonly<{
   reason: string
 }>
 
-export type CutCounts = Readonly<{
+type CutCounts = Readonly<{
   states: number
   drawn: number
   served: number

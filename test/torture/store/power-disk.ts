@@ -25,7 +25,7 @@ type PendingName = Readonly<{
  * A disk as the file system promises it: an fsync of a file makes its content and its size durable, not its name. An
  * fsync of a folder makes the names in it durable, not their content.
  */
-export type PowerDisk = Readonly<{
+type PowerDisk = Readonly<{
   /** Applies a recorded call. Returns whether a power cut after it can leave another state than one before it. */
   apply(call: RecordedCall): boolean
   /** Names after the last fsync of their folders. */

@@ -78,7 +78,11 @@ export async function traceWork(
     const { synchronous, checkpointPages } = surroundings
     const own = [`RECORDED_CLOCK_MS=${clock}`, `RECORDED_SYNCHRONOUS=${synchronous}`]
     if (checkpointPages !== null) own.push(`RECORDED_CHECKPOINT=${checkpointPages}`)
-    return [...withShim({ root: folder, trace }), ...own, `NODE_OPTIONS=--import=${PRELOAD}`]
+    return [
+      ...withShim({ root: folder, trace }),
+      ...own,
+      `NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''} --import=${PRELOAD}`,
+    ]
   }
 
   async function serve(options: readonly string[] = [], clock = 0): Promise<RecordedNode> {

@@ -13,7 +13,7 @@ import { type NodeSample, openSoakNode, type SoakNode } from './soak-node.ts'
 import { openSoakPlatform } from './soak-platform.ts'
 
 /** State of both nodes at a moment. Sessions, events and GETs are counted from the start. */
-export type SoakSample = Readonly<{
+type SoakSample = Readonly<{
   hour: number
   events: number
   sessions: number

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
 import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
-import { soakPicture } from './soak-picture.ts'
-import { runSoak, SAMPLE_MS, type SoakHistory, type SoakSample } from './soak-run.ts'
+import { runSoak, SAMPLE_MS, type SoakHistory } from './soak-run.ts'
 
 const CAMPAIGN = openCampaign('soak')
 /** Simulated hours. */
@@ -16,7 +15,6 @@ const HOURS = CAMPAIGN.size
 const HOUR_SECONDS = Number(process.env['DAYBOOK_SOAK_HOUR_SECONDS'] ?? 150)
 /** Load as a share of 24 events, 20 new streams and 200 GETs a second. */
 const FACTOR = Number(process.env['DAYBOOK_SOAK_FACTOR'] ?? 0.5)
-const PICTURE = process.env['DAYBOOK_PICTURE'] ?? join('.daybook-torture', 'soak.svg')
 const MB = 1_000_000
 
 /** Limits of the judgement. */
@@ -111,48 +109,6 @@ function judged(
   }
 }
 
-function draw({ samples, marks }: SoakHistory): void {
-  const hours = samples.map(({ hour }) => hour)
-  const both = (of: (node: NonNullable<SoakSample['writer']>, sample: SoakSample) => number) =>
-    (['writer', 'mirror'] as const).map((name) => ({
-      name,
-      values: samples.map((sample) => {
-        const node = sample[name]
-        return node === null ? null : of(node, sample)
-      }),
-    }))
-  const picture = soakPicture({
-    title: `${HOURS} hours of a busy platform in ${Math.round((HOURS * HOUR_SECONDS) / 60)} minutes`,
-    subtitle: `${samples.at(-1)?.events} events, ${samples.at(-1)?.sessions} streams, load × ${FACTOR}. Dotted: restarts, kills and other deeds.`,
-    hours,
-    marks,
-    panels: [
-      { title: 'Resident memory', unit: 'MB', lines: both(({ rss }) => rss / MB) },
-      { title: 'Memory of its own', unit: 'MB', lines: both(({ anonymous }) => anonymous / MB) },
-      { title: 'JavaScript heap', unit: 'MB', lines: both(({ heap }) => heap / MB) },
-      { title: 'Open handles', unit: 'files and sockets', lines: both(({ files }) => files) },
-      { title: 'Open streams', unit: 'streams', lines: both(({ streams }) => streams) },
-      {
-        title: 'Store',
-        unit: 'bytes for each event',
-        lines: both(({ store }, { events }) => store / Math.max(1, events)),
-      },
-      { title: 'Write-ahead log', unit: 'MB', lines: both(({ wal }) => wal / MB) },
-      { title: 'Event loop p99', unit: 'ms', lines: both(({ loopMs }) => loopMs) },
-      {
-        title: 'GET p99',
-        unit: 'ms',
-        lines: (['writer', 'mirror'] as const).map((name) => ({
-          name,
-          values: samples.map(({ getP99 }) => getP99[name]),
-        })),
-      },
-    ],
-  })
-  mkdirSync('.daybook-torture', { recursive: true })
-  writeFileSync(PICTURE, picture)
-}
-
 // `npm run test:all` soaks nothing: the judgement has a test of its own there.
 if (HOURS > 0)
   suite(
@@ -173,7 +129,6 @@ if (HOURS > 0)
               factor: FACTOR,
             }
             const record = await runSoak(settings, (line) => t.diagnostic(line))
-            draw(record)
             assert.deepEqual(record.wrong, [])
             const nodes = [judged('writer', record), judged('mirror', record)]
             t.diagnostic(JSON.stringify(Object.assign({}, ...nodes.map(({ figures }) => figures))))
