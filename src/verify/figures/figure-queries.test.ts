@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import {
-  correctionQueries,
-  type LogExtent,
-  pastSummaryQueries,
-  patternQueries,
-  rangeQueries,
-} from './figure-queries.ts'
+import { DAY_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
+import { type LogExtent, rangeQueries } from './figure-queries.ts'
 import { type FigureQuery, momentsOf } from './published-answer.ts'
-import type { Source } from '../reading/source.ts'
 
 const FIRST = Date.UTC(2026, 9, 5, 10, 20, 30)
 const extent = (lengthMs: number, firstMs = FIRST): LogExtent => ({
@@ -21,7 +14,6 @@ const extent = (lengthMs: number, firstMs = FIRST): LogExtent => ({
 const given = ({ path }: FigureQuery): URLSearchParams => new URLSearchParams(path.split('?')[1])
 
 suite('the queries about ranges', () => {
-
   test('are about no past of a log that has none', () => {
     const asked = (lengthMs: number): number =>
       rangeQueries('funds', extent(lengthMs)).filter((query) => given(query).has('from')).length
