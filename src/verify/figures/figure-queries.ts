@@ -94,7 +94,7 @@ function contestQueries({ contests, pickedTitle = '' }: Known): Queries {
 const CORRECTIONS = 3
 
 /** Queries about the corrections of a few corrected events, and of one random event. */
-export async function correctionQueries(
+async function correctionQueries(
   { source, chance }: Readonly<{ source: Source; chance: () => number }>,
   size: number,
 ): Promise<readonly FigureQuery[]> {
@@ -138,7 +138,7 @@ const PATTERN_TZ = 330
 export type LogExtent = Readonly<{ firstMs: Ms; lastMs: Ms; seq: number }>
 
 /** Queries for the summary at ten random past moments, one in each tenth of the log. */
-export function pastSummaryQueries(extent: LogExtent | null, chance: () => number): readonly FigureQuery[] {
+function pastSummaryQueries(extent: LogExtent | null, chance: () => number): readonly FigureQuery[] {
   if (extent === null) return []
   const { firstMs, lastMs, seq } = extent
   const part = (lastMs - firstMs) / PAST_MOMENTS
@@ -169,7 +169,7 @@ function pastRange({ firstMs, lastMs }: LogExtent, bucket: Bucket): readonly str
 }
 
 /** Queries for the default range of patterns, and for the last year in another time zone. */
-export function patternQueries(extent: LogExtent | null): readonly FigureQuery[] {
+function patternQueries(extent: LogExtent | null): readonly FigureQuery[] {
   const present = figureQuery('patterns')
   if (extent === null) return [present]
   const to = floorTo(extent.lastMs, MINUTE_MS)
