@@ -161,7 +161,7 @@ suite(
 
     test('each metric is in docs/metrics.md with its type and labels, and on the dashboard, in an alert or the runbook', () => {
       const exposed = series.filter(({ metric }) => metric.startsWith('daybook_'))
-      const rows = [...textOf('docs/metrics.md').matchAll(/^\| `(daybook_\w+)` \| (\w+) \| ([^|]*) \|/gm)]
+      const rows = [...textOf('docs/metrics.md').matchAll(/^- `(daybook_\w+)` \((\w+)(?:: ([^)]*))?\): /gm)]
       for (const [, name = '', type = '', labels = ''] of rows) {
         const own = exposed.filter(({ metric }) => metric === name)
         if (own.length === 0) continue

@@ -9,18 +9,17 @@ import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 
 const DOCUMENT = 'docs/errors.md'
-/** Rewrites the table of the document. */
+/** Rewrites the list of the document. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const rows = keysOf(PROBLEMS).map((code) => {
   const { meaning, cure } = PROBLEM_CURES[code]
-  return `| \`${code}\` | ${PROBLEMS[code].status} | ${meaning} | ${cure} |\n`
+  return `- \`${code}\` (${PROBLEMS[code].status}): ${meaning} *Cure:* ${cure}\n`
 })
 
 test('docs/errors.md lists every code with its status, its meaning and its cure', () => {
-  const head = '| Code | Status | Meaning | What to do |\n|---|---|---|---|\n'
-  const expected = textOf(DOCUMENT).replace(/(?:^\|.*\n)+/m, () => head + rows.join(''))
-  assert.ok(expected.includes(head), 'the document has a table')
+  const expected = textOf(DOCUMENT).replace(/(?:^- `[a-z-]+` \(.*\n)+/m, () => rows.join(''))
+  assert.ok(expected.includes(rows.join('')), 'the document has a list')
   if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), expected)
   else assert.equal(textOf(DOCUMENT), expected)
 })

@@ -17,17 +17,12 @@ suite('docs/threats.md', () => {
   const sections = text.split(/^## /m).slice(1)
   const classes = sections.filter((section) => section.includes('| Threat | Path | Control | Tests |'))
 
-  test('has a table for each of the six kinds of threats, and the ten risks of APIs', () => {
+  test('has a table for each of the six kinds of threats', () => {
     assert.deepEqual(
       classes.map((section) => section.slice(0, section.indexOf(':'))),
       CLASSES,
     )
     for (const section of classes) assert.ok(rowsOf(section).length >= 5, section.slice(0, 20))
-    const risks = rowsOf(sections.at(-1) ?? '').map((cells) => /^API\d+/.exec(cells[0] ?? '')?.[0])
-    assert.deepEqual(
-      risks,
-      Array.from({ length: 10 }, (_, index) => `API${index + 1}`),
-    )
   })
 
   test('has a control and a test for each threat', () => {
@@ -45,7 +40,7 @@ suite('docs/threats.md', () => {
 
   test('names only tests that exist', () => {
     const named = namedTests(text)
-    assert.ok(named.length > 60, 'the tests are found')
+    assert.ok(named.length > 50, 'the tests are found')
     for (const one of named) assertTestExists(one)
   })
 })

@@ -16,7 +16,7 @@ import { ROOT } from '../stage/places.ts'
 import { PRODUCT_SOURCES } from '../stage/source-tree.ts'
 
 const DOCUMENT = 'docs/log-lines.md'
-/** Rewrites both tables of the document from the table of the code. */
+/** Rewrites both lists of the document from the table of the code. */
 const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 const isOptional = (field: string): boolean => OPTIONAL_FIELDS.some((one) => one === field)
@@ -29,15 +29,15 @@ const factRows = keysOf(FACTS).map((name) => {
   const named = fields
     .filter((field) => !message.includes(`{${field}}`) && !OF_REQUESTS.includes(field))
     .map((field) => `\`${field}\`${isOptional(field) ? '?' : ''}`)
-  return `| \`${name}\` | ${level} | ${message.replaceAll(/\{\w+\}/g, '`$&`')} | ${named.join(', ') || '–'} |`
+  const also = named.length === 0 ? '' : `; also ${named.join(', ')}`
+  return `- \`${name}\` (${level}): ${message.replaceAll(/\{\w+\}/g, '`$&`')}${also}`
 })
-const fieldRows = keysOf(LINE_FIELDS).map((name) => `| \`${name}\` | ${LINE_FIELDS[name]} |`)
+const fieldRows = keysOf(LINE_FIELDS).map((name) => `- \`${name}\`: ${LINE_FIELDS[name]}`)
 
-/** The text with these rows in the table under a heading. */
+/** The text with these rows in the list under a heading. */
 function withRows(text: string, heading: string, rows: readonly string[]): string {
   const [before = '', after = ''] = text.split(`\n## ${heading}\n`)
-  const table = /(\n\|[^\n]*\n\|[-|]+\n)(?:\|[^\n]*\n)*/
-  return `${before}\n## ${heading}\n${after.replace(table, (_, head: string) => `${head}${rows.join('\n')}\n`)}`
+  return `${before}\n## ${heading}\n${after.replace(/(?:^- `.*\n)+/m, () => `${rows.join('\n')}\n`)}`
 }
 
 suite('the document of the log lines', () => {
