@@ -14,7 +14,7 @@ const KILLS = CAMPAIGN.size
 /** Transactions between two kills. */
 const TXS_PER_KILL = 84
 /** Counts that a short campaign may lack. */
-const RARE: ReadonlySet<string> = new Set(['unknownAtKills', 'kept', 'twins'])
+const RARE: ReadonlySet<string> = new Set(['unknownAtKills', 'kept'])
 const KILLS_FOR_RARE = 50
 const CHAINS = ['solana', 'evm'] satisfies ChainKind[]
 const TIMEOUT_MS = 300_000 + KILLS * 20_000

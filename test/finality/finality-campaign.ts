@@ -77,9 +77,8 @@ export async function openFinalityCampaign({
   const servers = await openRandomRpcServers(payments.chain, randomOf(`${seed}/faults`))
   const turns = openTurns()
   const desk = openPlatformDesk(randomOf(`${seed}/desk`), turns.take)
-  const twins: (readonly [string, string])[] = []
-  const operator = openOperatorDesk(randomOf(`${seed}/operator`), payments, twins)
-  const truth = { accepted: desk.accepted, payments, twins, vouched: operator.vouched }
+  const operator = openOperatorDesk(randomOf(`${seed}/operator`), payments)
+  const truth = { accepted: desk.accepted, payments, vouched: operator.vouched }
   const kept = openKeptDrafts(desk)
   const counts = { restarts: 0, early: 0, contests: 0, heldInCopy: 0 }
   let killed = 0
@@ -156,7 +155,7 @@ export async function openFinalityCampaign({
 
   return {
     async killUntilSent(): Promise<void> {
-      running = runPlatform({ desk, payments, twins }, seed, txs).then(() => void (isSent = true))
+      running = runPlatform({ desk, payments }, seed, txs).then(() => void (isSent = true))
       running.catch(() => undefined)
       let limit = 0
       while (killed < kills) {
@@ -239,7 +238,7 @@ export async function openFinalityCampaign({
       await end('SIGTERM')
       const final = storedIn(data)
       kept.assertStored(final)
-      assertLogIsTruth(found, truth, final)
+      assertLogIsTruth(found, truth)
       assertPlaces(truth, final)
       const states = [...final.settled.values()]
       const expected = { held: 0, failed: count(states, 'failed'), dropped: count(states, 'dropped') }
@@ -277,7 +276,7 @@ export async function openFinalityCampaign({
     },
 
     told: () => ({
-      counts: { ...counts, ...kept.counts, ...desk.counts, ...operator.counts, twins: twins.length },
+      counts: { ...counts, ...kept.counts, ...desk.counts, ...operator.counts },
       faults: servers.fired(),
       questions: servers.requests(),
       txs: payments.fates.size,

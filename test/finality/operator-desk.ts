@@ -3,7 +3,7 @@ import type { Random } from '../../sim/random.ts'
 import type { PaymentChain } from './payment-fates.ts'
 import type { HeldRow, PrivateApi } from './private-api.ts'
 
-/** The operator: gives lost payments up, vouches for late ones, and drops a second payout that the books refuse. */
+/** The operator: gives lost payments up, and vouches for late ones. */
 type OperatorDesk = Readonly<{
   /** Decides about held drafts. Everything lost is given up when `all`, some of it otherwise. */
   decide(api: PrivateApi, all: boolean): Promise<void>
@@ -13,8 +13,6 @@ type OperatorDesk = Readonly<{
   run(api: PrivateApi, signal: AbortSignal): Promise<void>
   /** Transactions for which the operator vouched, or tried to. */
   vouched: ReadonlySet<string>
-  /** Refs that the operator dropped, or tried to. */
-  dropped: ReadonlySet<string>
   counts: Readonly<{ drops: number; vouches: number; releases: number }>
 }>
 
@@ -22,13 +20,8 @@ type OperatorDesk = Readonly<{
 const PATIENCE_MS = 500
 const REASON = 'decided by the operator of the test'
 
-export function openOperatorDesk(
-  random: Random,
-  payments: PaymentChain,
-  twins: readonly (readonly [string, string])[],
-): OperatorDesk {
+export function openOperatorDesk(random: Random, payments: PaymentChain): OperatorDesk {
   const vouched = new Set<string>()
-  const dropped = new Set<string>()
   const counts = { drops: 0, vouches: 0, releases: 0 }
 
   function isLost({ tx }: HeldRow): boolean {
@@ -46,20 +39,11 @@ export function openOperatorDesk(
   async function decide(api: PrivateApi, all: boolean): Promise<void> {
     const isOld = (row: HeldRow): boolean => Date.now() - row.acceptedAtMs > PATIENCE_MS
     const rows = await api.held()
-    const held = new Set(rows.map(({ ref }) => ref))
-    // One payout of a pair is given up when the other is published.
-    const isSecond = ({ ref, waitsFor }: HeldRow): boolean => {
-      const other = twins.find((pair) => pair.includes(ref))?.find((one) => one !== ref)
-      return waitsFor === 'books' && other !== undefined && !held.has(other) && !dropped.has(other)
-    }
     const chosen = (row: HeldRow): boolean => all || (isOld(row) && random.chance(0.5))
-    const drops = rows.filter((row) => {
-      return (isLost(row) || isSecond(row)) && chosen(row)
-    })
+    const drops = rows.filter((row) => isLost(row) && chosen(row))
     const vouches = rows.filter(
       (row) => row.tx !== null && payments.fates.get(row.tx) === 'late' && random.chance(0.2),
     )
-    for (const { ref } of drops) dropped.add(ref)
     for (const { tx } of vouches) vouched.add(tx ?? '')
     const refsOf = (some: readonly HeldRow[]): readonly string[] => some.map(({ ref }) => ref)
     counts.drops += await say(api, 'drop', refsOf(drops))
@@ -85,7 +69,6 @@ export function openOperatorDesk(
       }
     },
     vouched,
-    dropped,
     counts,
   }
 }
