@@ -26,7 +26,7 @@ export type AskingLog = Readonly<{
   root(size: number, history?: History): Uint8Array
   /** Signed note of any text. */
   sign(text: string, signers?: readonly Signer[]): string
-  /** Signed checkpoint of its own history and by its first key, unless told otherwise. */
+  /** Signed checkpoint of its own history and by its first key, unless `shown` differs. */
   checkpoint(size: number, shown?: Shown): string
   /** Lines of a consistency proof. */
   proof(from: number, to: number, history?: History): readonly string[]

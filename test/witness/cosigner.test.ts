@@ -46,55 +46,24 @@ suite('a witness', () => {
     assert.equal(stage.cosigner().name, WITNESS_NAME)
   })
 
-  const REFUSED: readonly (readonly [name: string, status: number, body: Buffer, text?: RegExp])[] = [
-    ['a malformed body', 400, Buffer.from('old 0\n')],
-    ['an unknown origin', 404, stranger.submission(0, 3)],
-    ['an unknown origin before anything else that is wrong', 404, stranger.submission(9, 3)],
-    ['another key under the name of the log', 403, impostor.submission(5, 9)],
-    [
-      'a signature of the log over another text',
-      403,
-      Buffer.from(String(log.submission(5, 9)).replace('\n9\n', '\n8\n')),
-    ],
-    ['an old size above the checkpoint', 400, submissionOf(9, '', log.note(7))],
-    ['an old size above the checkpoint and the state', 400, submissionOf(20, '', log.note(19))],
-    ['an old size below the state', 409, log.submission(3, 9), /^5\n$/],
-    ['an old size of nothing', 409, log.submission(0, 9), /^5\n$/],
-    ['a smaller tree', 409, log.submission(3, 4), /^5\n$/],
-    ['an old size above the state', 409, log.submission(6, 9), /^5\n$/],
-    ['a growth without a proof', 422, submissionOf(5, '', log.note(9))],
-    ['a proof of another growth', 422, submissionOf(5, log.proof(4, 9), log.note(9))],
-    [
-      'a proof with a further line',
-      422,
-      submissionOf(5, `${log.proof(5, 9)}${log.proof(1, 2)}`, log.note(9)),
-    ],
-    ['a forged root', 422, submissionOf(5, log.proof(5, 9), fork.note(9))],
-    ['a whole other history', 422, fork.submission(5, 9)],
-    ['an equal size with a proof', 422, submissionOf(5, log.proof(4, 5), log.note(5))],
-    ['an equal size with another root', 422, fork.submission(5, 5)],
-  ]
-  test('refuses each of these with the status of tlog-witness, and writes nothing', async () => {
+  test('writes nothing when it refuses, and repeats nothing of the request', async () => {
     using stage = openCosignerStage([log])
     assert.equal((await stage.add(log.submission(0, 5)))[0], 200)
     stage.wait(60)
     const before = filesOf(stage)
-    for (const [name, status, body, text] of REFUSED) {
-      const [given, words] = await stage.add(body)
-      assert.equal(given, status, `${name}: ${words}`)
-      if (text !== undefined) assert.match(words, text, name)
-      else assert.match(words, /^[^+]{10,200}\n$/, name)
+    for (const [status, body] of [
+      [400, Buffer.from('old 0\n')],
+      [404, stranger.submission(9, 3)],
+      [403, impostor.submission(5, 9)],
+      [409, log.submission(3, 9)],
+      [422, fork.submission(5, 9)],
+    ] as const) {
+      const [given, text] = await stage.add(body)
+      assert.equal(given, status, text)
+      assert.match(text, status === 409 ? /^5\n$/ : /^[^+]{10,200}\n$/)
     }
     assert.deepEqual(filesOf(stage), before)
     assert.equal((await stage.add(log.submission(5, 9)))[0], 200)
-  })
-
-  test('refuses a first checkpoint with a proof, and an empty tree with a root', async () => {
-    using stage = openCosignerStage([log])
-    assert.equal((await stage.add(submissionOf(0, log.proof(1, 2), log.note(2))))[0], 422)
-    assert.equal((await stage.add(log.submission(1, 2)))[1], '0\n')
-    assert.equal((await stage.add(submissionOf(0, '', log.note(0, [], log.root(1)))))[0], 422)
-    assert.equal((await stage.add(log.submission(0, 0)))[0], 200)
   })
 
   test('takes a log with any of its keys, and keeps only the lines of those', async () => {

@@ -17,7 +17,7 @@ export type Asked = Readonly<{
   text: string
   note: string
 }>
-/** Behaviour of a witness: it cosigns what follows from its size, or answers as told. `null` answers nothing. */
+/** Behaviour of a witness: it cosigns what follows from its size, or answers as scripted. `null` answers nothing. */
 type Behaviour = 'honest' | null | ((asked: Asked, honest: () => Scripted) => Scripted)
 
 /** A witness of tests that can do what a real one never does. It verifies no proof and no signature of the log. */
