@@ -4,7 +4,7 @@ import { isMainThread } from 'node:worker_threads'
 // Preloaded into every thread of a service. Each time its parent process asks, it sends the functions of `src` that each
 // thread has entered since the last time.
 
-/** A thread's functions that were entered, each as `file:offset`. */
+/** A thread's functions that were entered, each as `file:offset name`. */
 export type Entered = readonly string[]
 
 const SOURCE = /\/src\/.*\.[jt]s$/
@@ -20,10 +20,11 @@ function entered(): Entered {
   session.post('Profiler.takePreciseCoverage', (_, { result }) => {
     const scripts = result.filter(({ url }) => SOURCE.test(url))
     taken = scripts.flatMap(({ url, functions }) =>
-      functions
-        .flatMap(({ ranges }) => ranges.slice(0, 1))
-        .filter(({ count }) => count > 0)
-        .map(({ startOffset }) => `${url}:${startOffset}`),
+      functions.flatMap(({ functionName, ranges: [range] }) =>
+        range !== undefined && range.count > 0
+          ? [`${url.slice(url.indexOf('/src/') + 1)}:${range.startOffset} ${functionName}`]
+          : [],
+      ),
     )
   })
   return taken

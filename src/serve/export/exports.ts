@@ -11,7 +11,7 @@ import { CSV_TYPE } from '../http/csv.ts'
 import { type EventsRange, resolveEventsRange } from '../api/events-range.ts'
 import { csvHeader, csvHeaders, eventsChangedBy } from '../api/events-route.ts'
 import { allows, etagOfForm, type PresentEtag, weak } from '../http/etag.ts'
-import { CACHE_CONTROL } from '../http/headers.ts'
+import { CACHE_CONTROL, headerList } from '../http/headers.ts'
 import type { ServerResponse } from 'node:http'
 import { assert } from '../../protocol/brand.ts'
 import { DETAILS_LINE_BYTES_MAX } from '../../protocol/draft.ts'
@@ -178,13 +178,13 @@ function answerWhole(
     if (ask.holds(etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers }
 
     const end = Math.max(range.after, range.before - 1)
-    const all: Readonly<Record<string, string>> = {
+    const all = headerList(ask.headers, {
       'Content-Type': CSV_TYPE,
       'Cache-Control': CACHE_CONTROL.revalidate,
       ETag: etag,
       ...headers,
       ...csvHeaders(ask.query, range, { scannedTo: end, hasMore: false }, 'whole'),
-    }
+    })
     if (ask.method === 'HEAD') {
       ask.response.writeHead(200, all).end()
       return { is: 'streamed' }

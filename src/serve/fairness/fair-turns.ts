@@ -14,12 +14,14 @@ type FairOrder<Work> = Readonly<{
   remembered(): number
 }>
 
-/** Work in progress. Its end must be reported with the milliseconds that it took. */
+/** Work in progress. Its end must be reported once, with the milliseconds that it took. */
 type Started<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
 
-/** A caller, by the virtual times of start-time fair queueing. */
+/** The work of one caller, by the virtual times of start-time fair queueing. */
 type CallerQueue<Work> = {
-  caller: string
+  readonly waiting: Work[]
+  /** Number of its pieces of work in progress. */
+  out: number
   /** Virtual time at which the caller's work so far ends. */
   finish: number
   /** Clock time at which its last work ended. */
@@ -28,8 +30,6 @@ type CallerQueue<Work> = {
   start: number
   /** Sequence number; the queue that entered the heap last has the highest one. */
   queued: number
-  waiting: Work[]
-  out: number
 }
 
 /** Milliseconds of work that each caller is granted per second of clock time. */
@@ -49,17 +49,34 @@ const QUEUES_MAX = 20_000
  * `nowMs` is a monotonic clock.
  */
 export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
-  const queues = openQueues<Work>(nowMs)
+  const queues = new Map<string, CallerQueue<Work>>()
   const heap = new TinyQueue<CallerQueue<Work>>([], (a, b) => a.start - b.start || b.queued - a.queued)
+  let forgetAt = QUEUES_MAX
   let virtualNow = 0
   let lastQueued = 0
   let waiting = 0
   let out = 0
 
+  /** Virtual time at which new work of a caller begins: later than now while it has a debt. */
+  function startOf({ finish, endedMs }: CallerQueue<Work>, now: number): number {
+    return Math.max(virtualNow, finish - ((now - endedMs) / 1_000) * GRANT_MS_PER_SECOND)
+  }
+
   function enqueue(queue: CallerQueue<Work>): void {
-    queue.start = startOf(queue, virtualNow, nowMs())
+    queue.start = startOf(queue, nowMs())
     queue.queued = ++lastQueued
     heap.push(queue)
+  }
+
+  /** Forgets the idle callers of which a new queue would be the same. */
+  function forgetPaid(): void {
+    const now = nowMs()
+    for (const [caller, queue] of queues) {
+      const isIdle = queue.out === 0 && queue.waiting.length === 0
+      if (isIdle && startOf(queue, now) === virtualNow) queues.delete(caller)
+    }
+    // Waiting callers cannot be forgotten, so the next search is when the rest has doubled.
+    forgetAt = Math.max(QUEUES_MAX, queues.size * 2)
   }
 
   function end(queue: CallerQueue<Work>, tookMs: number): void {
@@ -71,12 +88,19 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
     out -= 1
     if (out > 0 || waiting > 0) return
     queues.clear()
+    forgetAt = QUEUES_MAX
     virtualNow = 0
   }
 
   return {
     add(caller, work) {
-      const queue = queues.of(caller, virtualNow)
+      let queue = queues.get(caller)
+      if (queue === undefined) {
+        if (queues.size >= forgetAt) forgetPaid()
+        const now = { finish: virtualNow, start: virtualNow, endedMs: nowMs() }
+        queue = { waiting: [], out: 0, queued: 0, ...now }
+        queues.set(caller, queue)
+      }
       queue.waiting.push(work)
       waiting += 1
       if (queue.waiting.length === 1 && queue.out < atOnce) enqueue(queue)
@@ -91,66 +115,11 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
       out += 1
       waiting -= 1
       if (queue.waiting.length > 0 && queue.out < atOnce) enqueue(queue)
-      let over = false
-      return {
-        work,
-        ended(tookMs) {
-          if (over) return
-          over = true
-          end(queue, tookMs)
-        },
-      }
+      return { work, ended: (tookMs) => end(queue, tookMs) }
     },
     waiting: () => waiting,
-    remembered: queues.size,
+    remembered: () => queues.size,
   }
-}
-
-type CallerQueues<Work> = Readonly<{
-  /** The queue of a caller; a new one begins at this virtual time. */
-  of(caller: string, virtualNow: number): CallerQueue<Work>
-  size(): number
-  clear(): void
-}>
-
-/** Opens the queues of callers. A queue is forgotten only if a new one would be the same. */
-function openQueues<Work>(nowMs: () => number): CallerQueues<Work> {
-  const queues = new Map<string, CallerQueue<Work>>()
-  let forgetAt = QUEUES_MAX
-
-  function forgetPaid(virtualNow: number): void {
-    const now = nowMs()
-    for (const [caller, queue] of queues)
-      if (isIdle(queue) && startOf(queue, virtualNow, now) === virtualNow) queues.delete(caller)
-    // Waiting callers cannot be forgotten, so the next search is when the rest has doubled.
-    forgetAt = Math.max(QUEUES_MAX, queues.size * 2)
-  }
-
-  return {
-    of(caller, virtualNow) {
-      const known = queues.get(caller)
-      if (known !== undefined) return known
-      if (queues.size >= forgetAt) forgetPaid(virtualNow)
-      const none = { waiting: [], out: 0, queued: 0, endedMs: nowMs() }
-      const queue: CallerQueue<Work> = { caller, finish: virtualNow, start: virtualNow, ...none }
-      queues.set(caller, queue)
-      return queue
-    },
-    size: () => queues.size,
-    clear() {
-      queues.clear()
-      forgetAt = QUEUES_MAX
-    },
-  }
-}
-
-/** Virtual time at which new work of an idle caller begins: later than now while it has a debt. */
-function startOf({ finish, endedMs }: CallerQueue<unknown>, virtualNow: number, now: number): number {
-  return Math.max(virtualNow, finish - ((now - endedMs) / 1_000) * GRANT_MS_PER_SECOND)
-}
-
-function isIdle({ out, waiting }: CallerQueue<unknown>): boolean {
-  return out === 0 && waiting.length === 0
 }
 
 /** A few places for work in other threads, in a fair order between callers. */

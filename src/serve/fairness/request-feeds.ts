@@ -15,7 +15,9 @@ export type RequestFeeds = Readonly<{
 }>
 
 type Feed = {
-  parse: (bytes: Buffer) => void
+  /** Node's own listener, which parses bytes. */
+  readonly parse: CallableFunction
+  /** Bytes that are not parsed yet. */
   rest: Buffer | undefined
   held: boolean
   /** Whether the first line of the unfinished request is in bytes that are parsed. */
@@ -30,21 +32,20 @@ type Feed = {
 export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boolean): RequestFeeds {
   const feeds = new WeakMap<Socket, Feed>()
 
-  // A connection that is refused is writable no more, and what follows on it is not read.
-  const mayParse = (socket: Socket): boolean =>
-    !isFull(socket) && socket.writable && !socket.destroyed && !isHeldByNode(socket)
-
-  function parse(feed: Feed, bytes: Buffer): void {
-    feed.parse(bytes)
-    feed.pastTarget = isPastTargetAfter(bytes, feed.pastTarget)
-  }
-
   function go(socket: Socket, feed: Feed): void {
-    while (feed.rest !== undefined && mayParse(socket)) {
-      const end = endOfSlice(feed.rest)
-      const slice = feed.rest.subarray(0, end)
-      feed.rest = end < feed.rest.length ? feed.rest.subarray(end) : undefined
-      parse(feed, slice)
+    // A connection that is refused is writable no more, and what follows on it is not read.
+    while (feed.rest !== undefined && !isFull(socket) && socket.writable && !isHeldByNode(socket)) {
+      const bytes = feed.rest
+      const end = bytes.length <= SLICE_BYTES ? bytes.length : endOfSlice(bytes)
+      const slice = bytes.subarray(0, end)
+      feed.rest = end < bytes.length ? bytes.subarray(end) : undefined
+      try {
+        Reflect.apply(feed.parse, socket, [slice])
+      } catch {
+        // An error of Node's parser closes this connection only.
+        socket.destroy()
+      }
+      feed.pastTarget = isPastTargetAfter(slice, feed.pastTarget)
     }
     if (feed.rest !== undefined) {
       feed.held = true
@@ -57,16 +58,12 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
 
   server.on('connection', (socket: Socket) => {
     // The server's own listener is the first. Removing it makes Node pass the bytes to us.
-    const [own] = socket.listeners('data')
-    if (own === undefined) return
-    const feed: Feed = { parse: parserOf(socket, own), rest: undefined, held: false, pastTarget: false }
+    const [parse] = socket.listeners('data')
+    if (parse === undefined) return
+    const feed: Feed = { parse, rest: undefined, held: false, pastTarget: false }
     feeds.set(socket, feed)
     socket.removeAllListeners('data')
     socket.on('data', (bytes: Buffer) => {
-      if (feed.rest === undefined && bytes.length <= SLICE_BYTES && mayParse(socket)) {
-        parse(feed, bytes)
-        return
-      }
       feed.rest = feed.rest === undefined ? bytes : Buffer.concat([feed.rest, bytes])
       go(socket, feed)
     })
@@ -88,17 +85,6 @@ function isHeldByNode(socket: Socket): boolean {
   return socket.writableNeedDrain || Reflect.get(socket, '_paused') === true
 }
 
-/** Parses bytes; an error of Node's parser closes this connection only. */
-function parserOf(socket: Socket, parse: CallableFunction): Feed['parse'] {
-  return (bytes) => {
-    try {
-      Reflect.apply(parse, socket, [bytes])
-    } catch {
-      socket.destroy()
-    }
-  }
-}
-
 /** Whether the first line of the request that is unfinished after these bytes has ended. False if none is unfinished. */
 function isPastTargetAfter(bytes: Buffer, before: boolean): boolean {
   const end = bytes.lastIndexOf(REQUEST_END, bytes.length, 'latin1')
@@ -106,9 +92,8 @@ function isPastTargetAfter(bytes: Buffer, before: boolean): boolean {
   return bytes.includes(LINE_END, end < 0 ? 0 : end + REQUEST_END.length, 'latin1') || (end < 0 && before)
 }
 
-/** End of the last whole request in a slice; the end of the slice if there is none. */
+/** End of the last whole request in the first slice of these bytes; the end of the slice if there is none. */
 function endOfSlice(bytes: Buffer): number {
-  if (bytes.length <= SLICE_BYTES) return bytes.length
   const end = bytes.lastIndexOf(REQUEST_END, SLICE_BYTES - REQUEST_END.length, 'latin1')
   return end < 0 ? SLICE_BYTES : end + REQUEST_END.length
 }

@@ -1,11 +1,24 @@
 import type { Route } from './route.ts'
 
-/** Entries of an `Accept` header that are read. */
+/** Entries of a header that are read. */
 const ENTRIES_MAX = 32
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Weight of a media type in an `Accept` header, and how exact the range is that gives it. */
-type Match = Readonly<{ quality: number; specificity: number }>
+/** Weights in an `Accept` or `Accept-Encoding` header, by name in lower case. Of a name that is given twice, the last counts. */
+export function weightsOf(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const entry of header.toLowerCase().split(',', ENTRIES_MAX)) {
+    const [name = '', ...parameters] = entry.split(';')
+    let weight = 1
+    for (const parameter of parameters) {
+      const text = parameter.trim()
+      // A malformed weight counts as 0.
+      if (text.startsWith('q=')) weight = Number(WEIGHT.exec(text)?.[1] ?? 0)
+    }
+    weights.set(name.trim(), weight)
+  }
+  return weights
+}
 
 /**
  * The media type of `offered` that an `Accept` header prefers (RFC 9110, section 12.5.1). Of types with the same weight it
@@ -17,37 +30,21 @@ export function preferredType<Type extends string>(
 ): Type {
   let [best] = offered
   if (accept === undefined) return best
-  const ranges = rangesOf(accept)
-  let least: Match = matchOf(ranges, best)
-  for (const type of offered.slice(1)) {
-    const match = matchOf(ranges, type)
-    const isBetter =
-      match.quality > least.quality ||
-      (match.quality === least.quality && match.quality > 0 && match.specificity > least.specificity)
-    if (isBetter) [best, least] = [type, match]
+  const weights = weightsOf(accept)
+  let bestWeight = 0
+  let bestExactness = 0
+  for (const type of offered) {
+    // The most exact range that matches decides, also when it refuses what a wider one accepts.
+    const wider = `${type.slice(0, type.indexOf('/'))}/*`
+    const [range, exactness] = weights.has(type) ? [type, 2] : weights.has(wider) ? [wider, 1] : ['*/*', 0]
+    const weight = weights.get(range) ?? 0
+    if (weight > bestWeight || (weight === bestWeight && weight > 0 && exactness > bestExactness)) {
+      best = type
+      bestWeight = weight
+      bestExactness = exactness
+    }
   }
   return best
-}
-
-/** Weight of each media range; of one that is named twice, the last. */
-function rangesOf(accept: string): ReadonlyMap<string, number> {
-  const ranges = new Map<string, number>()
-  for (const entry of accept.toLowerCase().split(',', ENTRIES_MAX)) {
-    const [range = '', ...parameters] = entry.split(';').map((part) => part.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    // A malformed weight counts as 0.
-    ranges.set(range, weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? 0))
-  }
-  return ranges
-}
-
-/** The most exact range that matches a type decides, also when it refuses what a wider one accepts. */
-function matchOf(ranges: ReadonlyMap<string, number>, type: string): Match {
-  const named = [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*']
-  const at = named.findIndex((range) => ranges.has(range))
-  return at < 0
-    ? { quality: 0, specificity: 0 }
-    : { quality: ranges.get(named[at] ?? '') ?? 0, specificity: named.length - at }
 }
 
 /** Whether an `Accept` header asks for a list as CSV. Without one, or when it prefers neither, a list is JSON. */

@@ -9,6 +9,7 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from 'node:zlib'
+import { weightsOf } from './accept.ts'
 
 /** Content codings offered, in our order of preference. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
@@ -17,37 +18,21 @@ export type Coding = (typeof CODINGS)[number]
 /** Smallest body that is compressed, in bytes: below it, the headers outweigh the saving. */
 export const CODED_BYTES_MIN = 1_024
 
-const QUALITY = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i
-
 /** Our preferred coding that an `Accept-Encoding` allows; undefined means uncompressed. */
 export function negotiate(acceptEncoding: string | undefined): Coding | undefined {
   if (acceptEncoding === undefined) return undefined
-  const qualities = parseQualities(acceptEncoding)
-  const any = qualities.get('*') ?? 0
+  const weights = weightsOf(acceptEncoding.replace('x-gzip', 'gzip'))
   let best: Coding | undefined
-  let bestQuality = qualities.get('identity') ?? 0
+  let bestWeight = weights.get('identity') ?? 0
   for (const coding of CODINGS) {
-    const quality = qualities.get(coding) ?? any
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0
     // `identity` is acceptable unless it is refused, but a named coding is preferred.
-    const better = best === undefined ? quality >= bestQuality : quality > bestQuality
-    if (quality > 0 && better) {
+    if (weight > 0 && (best === undefined ? weight >= bestWeight : weight > bestWeight)) {
       best = coding
-      bestQuality = quality
+      bestWeight = weight
     }
   }
   return best
-}
-
-function parseQualities(acceptEncoding: string): ReadonlyMap<string, number> {
-  const qualities = new Map<string, number>()
-  for (const part of acceptEncoding.split(',', 32)) {
-    const [name = '', parameter] = part.split(';', 2)
-    const coding = name.trim().toLowerCase()
-    const quality = parameter === undefined ? '1' : QUALITY.exec(parameter.trim())?.[1]
-    // A malformed quality counts as 0.
-    qualities.set(coding === 'x-gzip' ? 'gzip' : coding, quality === undefined ? 0 : Number(quality))
-  }
-  return qualities
 }
 
 const BROTLI = (bytes: number): BrotliOptions => ({

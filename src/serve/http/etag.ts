@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto'
 import { MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 
-const ENTITY_TAG = /^(?:W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"$/
-
 /** Strong ETag of some bytes: the start of their SHA-256. */
 export function etagOf(body: Uint8Array | string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
@@ -17,11 +15,14 @@ export function weak(etag: string): string {
 /** Whether an `If-None-Match` names this ETag, weak or strong, or is `*`. Malformed tags match nothing. */
 export function names(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
-  const wanted = ENTITY_TAG.exec(etag)?.[1]
-  return lists(ifNoneMatch, (one) => {
-    const tag = ENTITY_TAG.exec(one)?.[1]
-    return tag !== undefined && tag === wanted
-  })
+  if (ifNoneMatch.trim() === '*') return true
+  const strong = etag.startsWith('W/') ? etag.slice(2) : etag
+  // No ETag of ours holds a comma, so splitting at commas cuts none that could match.
+  for (const one of ifNoneMatch.split(',')) {
+    const tag = one.trim()
+    if (tag === strong || tag === `W/${strong}`) return true
+  }
+  return false
 }
 
 /**
@@ -29,13 +30,8 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
  * nothing else than `*`, because the comparison is strong (RFC 9110, section 13.1.1).
  */
 export function allows(ifMatch: string | undefined, etag: string): boolean {
-  return ifMatch === undefined || lists(ifMatch, (one) => one === etag && !etag.startsWith('W/'))
-}
-
-/** Whether a list of ETags is `*` or has one that `isMeant` picks. */
-function lists(header: string, isMeant: (tag: string) => boolean): boolean {
-  // No ETag of ours holds a comma, so splitting at commas cuts none that could match.
-  return header.trim() === '*' || header.split(',').some((one) => isMeant(one.trim()))
+  if (ifMatch === undefined || ifMatch.trim() === '*') return true
+  return !etag.startsWith('W/') && ifMatch.split(',').some((one) => one.trim() === etag)
 }
 
 /** ETag of another form of the same answer, such as its CSV. */
@@ -54,7 +50,9 @@ export type PresentEtag = (changedBy: Seq, present?: Ms, beside?: string) => str
 export function openPresentEtag(logId: string, build: string): PresentEtag {
   const prefix = `${logId.slice(0, 12)}-${build.replaceAll(/[^\w.]/g, '')}`
   return (changedBy, present, beside) => {
-    const parts = [prefix, changedBy, ...(present === undefined ? [] : [present / MINUTE_MS]), beside]
-    return `"${parts.filter((part) => part !== undefined).join('-')}"`
+    let name = `${prefix}-${changedBy}`
+    if (present !== undefined) name += `-${present / MINUTE_MS}`
+    if (beside !== undefined) name += `-${beside}`
+    return `"${name}"`
   }
 }

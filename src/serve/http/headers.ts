@@ -49,8 +49,9 @@ export type HeaderList = readonly string[]
 /** The list with further headers; a further header replaces one of the same name, and further links come first. */
 export function headerList(list: HeaderList, further: Readonly<Record<string, string>>): string[] {
   const all = [...list]
-  for (const [name, value] of Object.entries(further)) {
-    const at = all.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name.toLowerCase())
+  for (const name in further) {
+    const value = further[name] ?? ''
+    const at = all.indexOf(name)
     if (at < 0) all.push(name, value)
     else all[at + 1] = name === 'Link' ? `${value}, ${all[at + 1] ?? ''}` : value
   }

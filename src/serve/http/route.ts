@@ -3,6 +3,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import type { Coding } from './coding.ts'
+import type { HeaderList } from './headers.ts'
 import type { ParsedQuery } from '../query/query.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
@@ -32,11 +33,10 @@ export type StreamAsk = RouteRequest &
     /** Caller as the allowance knows it; streams are counted by it. */
     caller: string
     request: IncomingMessage
-    /**
-     * Has the common headers already (CORS, `Daybook-Log`, `RateLimit`, ...). Only a reply of the form `taken` may
-     * write to it.
-     */
+    /** Only a reply of the form `streamed` may write to it. */
     response: ServerResponse
+    /** Common headers of the response, with those about the caller's allowance. */
+    headers: HeaderList
   }>
 
 /** Caching of an answer: for ever, until revalidated by its ETag, or none. */
@@ -65,7 +65,7 @@ type Coded = Readonly<{
   picture?: true
 }>
 
-/** Reply of a route. `respond` writes every form except `taken`, and answers HEAD and 304. */
+/** Reply of a route. `respond` writes every form except `streamed`, and answers HEAD and 304. */
 export type Reply =
   /**
    * A body in memory; compressed if the caller accepts it, unless `compress` is false. Its status is 200, or that of

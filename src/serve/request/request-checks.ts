@@ -15,7 +15,8 @@ import { ALLOWED_METHODS, type HeaderList, PREFLIGHT_HEADERS } from '../http/hea
 import { problemReply, type Reply } from '../http/route.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { RequestContext } from './request-context.ts'
-import { judgeForm, judgeTarget } from './request-form.ts'
+import { judgeForm } from './request-form.ts'
+import { TARGET_CHARS_MAX } from '../../protocol/parameters.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Found } from '../http/router.ts'
 import type { NearPaths } from '../query/nearest.ts'
@@ -35,6 +36,16 @@ type CheckParts = Readonly<{
   metrics: Pick<Metrics, 'rateLimited'>
 }>
 
+const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
+const NO_ENDPOINT: Problem = {
+  ...NOTHING_HERE,
+  detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
+}
+const TOO_LONG: Problem = {
+  code: 'uri-too-long',
+  detail: `The path and query have more than ${TARGET_CHARS_MAX} characters. Shorten the query.`,
+}
+
 /** Opens the checks of a request in their order. The first one that fails makes the reply; undefined means that all pass. */
 export function openChecks({
   counters,
@@ -42,86 +53,51 @@ export function openChecks({
   unready,
   metrics,
 }: CheckParts): (context: RequestContext) => Reply | CheckRefusal | undefined {
-  return (context) =>
-    checkAllowance(context, counters, metrics) ??
-    checkForm(context) ??
-    checkMethod(context) ??
-    checkTarget(context) ??
-    checkRoute(context, near) ??
-    checkReadiness(context, unready)
-}
+  return ({ request, response, found, path, underApi, caller, decision, terms }) => {
+    const { method, url = '' } = request
+    const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
+    if (counters !== null && scope !== 'none' && method !== 'OPTIONS') {
+      const { policy, decide } = counters[scope]
+      const decided = decision ?? decide(caller)
+      terms.allowance = allowanceHeaders(policy, decided)
+      if (!decided.allowed) {
+        metrics.rateLimited.inc({ scope })
+        return checkRefusal(usedUp(policy, decided))
+      }
+    }
 
-/** Counts the request, and refuses it when its caller has used up the allowance. */
-function checkAllowance(
-  { request, found, path, underApi, caller, decision, terms }: RequestContext,
-  counters: Counters | null,
-  { rateLimited }: CheckParts['metrics'],
-): CheckRefusal | undefined {
-  const scope = found?.route.allowance ?? scopeOfNothing(path, underApi)
-  if (counters === null || scope === 'none' || request.method === 'OPTIONS') return undefined
-  const { policy, decide } = counters[scope]
-  const decided = decision ?? decide(caller)
-  terms.allowance = allowanceHeaders(policy, decided)
-  if (decided.allowed) return undefined
-  rateLimited.inc({ scope })
-  return checkRefusal(usedUp(policy, decided))
+    const verdict = judgeForm(request)
+    if (verdict !== 'fit') {
+      response.setHeader('Connection', 'close')
+      if (typeof verdict !== 'string') return problemReply(verdict)
+      const status = verdict === 'too-many-headers' ? 431 : 417
+      return { is: 'bare', status, headers: { 'Cache-Control': 'no-store', 'Content-Length': '0' } }
+    }
+
+    if (method === 'OPTIONS') return { is: 'bare', status: 204, headers: PREFLIGHT_HEADERS }
+    if (method !== 'GET' && method !== 'HEAD') {
+      const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
+      return problemReply(problem, { Allow: ALLOWED_METHODS })
+    }
+
+    if (url.length > TARGET_CHARS_MAX) return checkRefusal(TOO_LONG)
+    if (found === undefined) {
+      const problem = underApi ? NO_ENDPOINT : NOTHING_HERE
+      const meant = near(path)
+      if (meant === undefined) return checkRefusal(problem)
+      const slash = path.endsWith('/') ? ' An address has no slash at its end.' : ''
+      const detail = `There is nothing at this address. Did you mean ${meant}?${slash}`
+      return checkRefusal({ ...problem, detail })
+    }
+
+    const showsLog = underApi ? found.route.allowance !== 'none' : found.route.showsLog === true
+    const problem = showsLog ? unready() : undefined
+    return problem === undefined ? undefined : checkRefusal(problem)
+  }
 }
 
 export function allowanceHeaders(policy: Policy, decision: Decision): HeaderList {
   return ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
-}
-
-/** Refuses a malformed request and closes its connection. */
-function checkForm({ request, response }: RequestContext): Reply | undefined {
-  const verdict = judgeForm(request)
-  if (verdict === 'fit') return undefined
-  response.setHeader('Connection', 'close')
-  if (typeof verdict !== 'string') return problemReply(verdict)
-  const status = verdict === 'too-many-headers' ? 431 : 417
-  return { is: 'bare', status, headers: { 'Cache-Control': 'no-store', 'Content-Length': '0' } }
-}
-
-/** Answers a CORS preflight, and refuses every method but GET and HEAD. */
-function checkMethod({ request: { method } }: RequestContext): Reply | undefined {
-  if (method === 'GET' || method === 'HEAD') return undefined
-  if (method === 'OPTIONS') return { is: 'bare', status: 204, headers: PREFLIGHT_HEADERS }
-  const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
-  return problemReply(problem, { Allow: ALLOWED_METHODS })
-}
-
-/** Refuses a target that is too long. */
-function checkTarget({ request }: RequestContext): CheckRefusal | undefined {
-  const tooLong = judgeTarget(request)
-  return tooLong === undefined ? undefined : checkRefusal(tooLong)
-}
-
-const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
-const NO_ENDPOINT: Problem = {
-  ...NOTHING_HERE,
-  detail: 'There is nothing at this address: /api/v1/openapi.json and /llms.txt name every one.',
-}
-
-/** Refuses a path that no route matches. Suggests the path that is probably meant. */
-function checkRoute({ found, underApi, path }: RequestContext, near: NearPaths): CheckRefusal | undefined {
-  if (found !== undefined) return undefined
-  const problem = underApi ? NO_ENDPOINT : NOTHING_HERE
-  const meant = near(path)
-  if (meant === undefined) return checkRefusal(problem)
-  const slash = path.endsWith('/') ? ' An address has no slash at its end.' : ''
-  return checkRefusal({
-    ...problem,
-    detail: `There is nothing at this address. Did you mean ${meant}?${slash}`,
-  })
-}
-
-/** Refuses answers about the log while this node is not ready. */
-function checkReadiness(
-  { found, underApi }: RequestContext,
-  unready: () => Problem | undefined,
-): CheckRefusal | undefined {
-  const showsLog = underApi ? found?.route.allowance !== 'none' : found?.route.showsLog === true
-  const problem = showsLog ? unready() : undefined
-  return problem === undefined ? undefined : checkRefusal(problem)
 }
 
 /** Wait of a request for a seq that this node does not have yet; undefined when it needs no wait. */

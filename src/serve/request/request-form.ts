@@ -20,7 +20,9 @@ export function judgeForm(request: IncomingMessage): FormVerdict {
   // The parser also takes requests without a version, as in HTTP/0.9, and with 2.0.
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
     return { code: 'bad-request', detail: 'The request has an HTTP version other than 1.1 and 1.0.' }
-  const hosts = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+  let hosts = 0
+  for (let at = 0; at < request.rawHeaders.length; at += 2)
+    if (is(request.rawHeaders[at] ?? '', 'host')) hosts += 1
   // Checked here because the parser's own answer has no CORS headers.
   if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
     return { code: 'bad-request', detail: 'The request needs exactly one Host header.' }
@@ -35,13 +37,6 @@ export function judgeForm(request: IncomingMessage): FormVerdict {
     return { code: 'bad-request', detail: 'The path of the request does not begin with a slash.' }
   }
   return 'fit'
-}
-
-/** Problem of a target that is too long. */
-export function judgeTarget({ url = '' }: IncomingMessage): Problem | undefined {
-  if (url.length <= TARGET_CHARS_MAX) return undefined
-  const detail = `The path and query have more than ${TARGET_CHARS_MAX} characters. Shorten the query.`
-  return { code: 'uri-too-long', detail }
 }
 
 /** Whether a body follows or may follow; `Content-Length: 0` means none. */

@@ -237,9 +237,8 @@ export function openRequestPath(
 
     const streamed = route.streaming === true ? route : wholePartOf(route, query, request)
     if (streamed !== undefined) {
-      // A stream writes its answer itself.
-      setHeaders(response, [...terms.common, ...terms.allowance])
-      return streamed.handle({ ...ask, caller, request, response })
+      const headers = [...terms.common, ...terms.allowance]
+      return streamed.handle({ ...ask, caller, request, response, headers })
     }
     assert(route.streaming !== true, 'a stream is answered above')
     if (isBrief(route, query)) {
@@ -372,10 +371,6 @@ function wholePartOf(
 
 function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {
   return typeof route.brief === 'function' ? route.brief(query) : route.brief === true
-}
-
-function setHeaders(response: ServerResponse, headers: HeaderList): void {
-  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '')
 }
 
 const API = '/api/v1'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ServerResponse } from 'node:http'
-import { CODED_BYTES_MIN, type Coding, compress, compressHere, negotiate } from '../http/coding.ts'
+import { CODED_BYTES_MIN, compress, compressHere, negotiate } from '../http/coding.ts'
 import { etagOf, names, weak } from '../http/etag.ts'
 import { CACHE_CONTROL, type HeaderList, headerList } from '../http/headers.ts'
 import { formatProblem, httpStatusOf, type RequestIds } from '../http/problem-document.ts'
@@ -58,30 +58,56 @@ export function respond(
   terms: ReplyTerms,
   reply: Reply,
 ): Promise<void> | undefined {
-  if (reply.is !== 'streamed') dropAllowance(response, terms)
   switch (reply.is) {
-    case 'body':
-      return respondBody(response, terms, reply)
+    case 'body': {
+      const plan = planBody(reply, terms.acceptEncoding)
+      const { coding, etag } = plan
+      if (coding === null) return respondCoded(response, terms, plan)
+      // The 304 needs no compression. The plan is not kept, because its body is not in its coding.
+      if (etag !== null && names(terms.ifNoneMatch, etag))
+        return writeAnswer(response, writtenOf(terms, plan), terms)
+      return compress(plan.body, coding).then((body) => respondCoded(response, terms, { ...plan, body }))
+    }
     case 'coded':
       return respondCoded(response, terms, reply)
     case 'file':
       return respondFile(response, terms, reply)
-    case 'redirect':
-      return respondRedirect(response, terms, reply)
-    case 'unchanged':
-      return respondUnchanged(response, terms, reply)
-    case 'problem':
-      return respondProblem(response, terms, reply)
+    case 'unchanged': {
+      const compressible = reply.compress !== false
+      const kept = { ...reply, etag: etagFor(reply.etag, !compressible) }
+      const { headers, isPublic } = keptHeaders(terms, kept, compressible)
+      response.writeHead(304, isPublic ? headers : [...headers, ...terms.allowance]).end()
+      return undefined
+    }
+    case 'redirect': {
+      const keep = reply.status === 308 ? 'revalidate' : 'no-store'
+      const headers = {
+        Location: reply.location,
+        'Cache-Control': CACHE_CONTROL[keep],
+        'Content-Length': '0',
+      }
+      return respondPlain(response, terms, { status: reply.status, headers })
+    }
+    case 'problem': {
+      const { problem } = reply
+      const body = Buffer.from(formatProblem(problem, terms.problemBase))
+      const headers = {
+        ...reply.headers,
+        ...(problem.retryAfterSeconds === undefined
+          ? {}
+          : { 'Retry-After': String(problem.retryAfterSeconds) }),
+        'Cache-Control': CACHE_CONTROL['no-store'],
+        'Content-Type': 'application/problem+json',
+        'Content-Length': String(body.byteLength),
+        'Daybook-Request': terms.requestIds.format(terms.request),
+      }
+      return respondPlain(response, terms, { status: httpStatusOf(problem), headers, body })
+    }
     case 'bare':
-      return respondBare(response, terms, reply)
+      return respondPlain(response, terms, reply)
     case 'streamed':
       return undefined
   }
-}
-
-/** Removes the allowance headers that a streaming route was given: its reply decides whether they are sent. */
-function dropAllowance(response: ServerResponse, { allowance }: ReplyTerms): void {
-  for (let at = 0; at < allowance.length; at += 2) response.removeHeader(allowance[at] ?? '')
 }
 
 /** ETag with which a reply to this `Accept-Encoding` is written; null when it has none, or is no answer to the request. */
@@ -103,58 +129,37 @@ export function etagOfReply(reply: Reply, acceptEncoding: string | undefined): s
   }
 }
 
-/** A body before its compression. */
-type Plan = Readonly<{
-  plain: Uint8Array
-  coding: Coding | undefined
-  codable: boolean
-  compressible: boolean
-  etag: string | null
-}>
-
-function planBody(reply: Of<'body'>, acceptEncoding: string | undefined): Plan {
-  const plain = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
+/** A body with its coding and its final ETag. The body is not in that coding yet. */
+function planBody(reply: Of<'body'>, acceptEncoding: string | undefined): Of<'coded'> {
+  const { keep, type, status = 200, rows = 0, headers, picture } = reply
+  const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
   const compressible = reply.compress !== false
-  const codable = compressible && plain.byteLength >= CODED_BYTES_MIN
-  const coding = codable ? negotiate(acceptEncoding) : undefined
+  const codable = compressible && body.byteLength >= CODED_BYTES_MIN
+  const coding = (codable ? negotiate(acceptEncoding) : undefined) ?? null
   // A strong ETag promises the same bytes, so compressed or changing bodies have weak ones.
-  const exact = reply.etag === 'of-content' ? coding === undefined : !compressible
-  const etag = etagFor(reply.etag === 'of-content' ? etagOf(plain) : reply.etag, exact)
-  return { plain, coding, codable, compressible, etag }
-}
-
-function codedOf(reply: Of<'body'>, plan: Plan, body: Uint8Array): Of<'coded'> {
-  const { coding = null, codable, compressible, etag } = plan
-  const { keep, type, status = 200, rows = 0, headers } = reply
-  const kept = headers === undefined ? { keep, etag } : { keep, etag, headers }
-  const drawn = reply.picture === true ? ({ picture: true } as const) : {}
-  return { is: 'coded', ...kept, ...drawn, status, type, body, coding, codable, compressible, rows }
+  const etag =
+    reply.etag === 'of-content' ? etagFor(etagOf(body), coding === null) : etagFor(reply.etag, !compressible)
+  return {
+    ...{ is: 'coded', keep, etag, status, type, body, coding, codable, compressible, rows },
+    ...(headers === undefined ? {} : { headers }),
+    ...(picture === undefined ? {} : { picture }),
+  }
 }
 
 /** Encodes a body in the coding that a caller prefers, in this thread. */
 export function encodeBody(reply: Of<'body'>, acceptEncoding: string | undefined): Of<'coded'> {
   const plan = planBody(reply, acceptEncoding)
-  const { plain, coding } = plan
-  return codedOf(reply, plan, coding === undefined ? plain : compressHere(plain, coding))
+  return plan.coding === null ? plan : { ...plan, body: compressHere(plan.body, plan.coding) }
 }
 
-function respondBody(
-  response: ServerResponse,
-  terms: ReplyTerms,
-  reply: Of<'body'>,
-): Promise<void> | undefined {
-  const plan = planBody(reply, terms.acceptEncoding)
-  const { plain, coding, etag } = plan
-  if (coding === undefined || (etag !== null && names(terms.ifNoneMatch, etag))) {
-    return respondCoded(response, terms, codedOf(reply, plan, plain))
-  }
-  return compress(plain, coding).then((bytes) => respondCoded(response, terms, codedOf(reply, plan, bytes)))
+function etagFor(etag: string | null, exact: boolean): string | null {
+  return etag === null || exact ? etag : weak(etag)
 }
 
 function respondCoded(response: ServerResponse, terms: ReplyTerms, reply: Of<'coded'>): undefined {
   const written = writtenOf(terms, reply)
   terms.onWritten?.(reply, written)
-  writeAnswer(response, written, terms)
+  return writeAnswer(response, written, terms)
 }
 
 function writtenOf(terms: ReplyTerms, reply: Of<'coded'>): WrittenAnswer {
@@ -164,7 +169,28 @@ function writtenOf(terms: ReplyTerms, reply: Of<'coded'>): WrittenAnswer {
   if (coding !== null) headers.push('Content-Encoding', coding)
   headers.push('Content-Type', type, 'Content-Length', String(body.byteLength))
   if (status >= 400) headers.push('Daybook-Request', terms.requestIds.format(terms.request))
-  return { status, etag, headers, unchanged, body: bodyOf(body), isPublic }
+  const short = isCopied(body)
+    ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString(BODY_ENCODING)
+    : body
+  return { status, etag, headers, unchanged, body: short, isPublic }
+}
+
+/** Headers that a 304 and its 200 have in common. */
+function keptHeaders(
+  terms: ReplyTerms,
+  { keep: asked, etag, headers }: Pick<Of<'unchanged'>, 'keep' | 'headers' | 'etag'>,
+  compressible: boolean,
+): Pick<WrittenAnswer, 'headers' | 'isPublic'> {
+  const keep = terms.revalidated && asked === 'immutable' ? 'revalidate' : asked
+  const isPublic = keep === 'immutable' || headers?.['Cache-Control']?.includes('s-maxage=') === true
+  const list = [...terms.common, 'Cache-Control', CACHE_CONTROL[keep]]
+  if (etag !== null) list.push('ETag', etag)
+  const all = headers === undefined ? list : headerList(list, headers)
+  if (!compressible) return { headers: all, isPublic }
+  const vary = all.indexOf('Vary')
+  if (vary < 0) all.push('Vary', 'Accept-Encoding')
+  else all[vary + 1] = `${all[vary + 1]}, Accept-Encoding`
+  return { headers: all, isPublic }
 }
 
 /** Writes an answer, its head alone, or a 304 in its place. */
@@ -172,7 +198,7 @@ export function writeAnswer(
   response: ServerResponse,
   { status, etag, headers, unchanged, body, isPublic }: WrittenAnswer,
   { head, ifNoneMatch, allowance }: Pick<ReplyTerms, 'head' | 'ifNoneMatch' | 'allowance'>,
-): void {
+): undefined {
   const own = isPublic ? [] : allowance
   if (etag !== null && names(ifNoneMatch, etag)) {
     response.writeHead(304, own.length === 0 ? unchanged : [...unchanged, ...own]).end()
@@ -183,13 +209,7 @@ export function writeAnswer(
   else response.end(body, BODY_ENCODING)
 }
 
-/** The body in the form that is cheapest to write with `BODY_ENCODING`. */
-function bodyOf(bytes: Uint8Array): WrittenBody {
-  if (!isCopied(bytes)) return bytes
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(BODY_ENCODING)
-}
-
-/** Whether `bodyOf` copies these bytes. */
+/** Whether a body is written as a copy, in the form of a string. */
 function isCopied(bytes: Uint8Array): boolean {
   return bytes.byteLength <= STRING_BYTES_MAX
 }
@@ -200,16 +220,9 @@ export function sharedBodyOf(reply: Reply): Uint8Array | null {
   return typeof reply.body === 'string' || isCopied(reply.body) ? null : reply.body
 }
 
-function respondBare(
-  response: ServerResponse,
-  terms: ReplyTerms,
-  { status, headers }: Of<'bare'>,
-): undefined {
-  response.writeHead(status, headerList([...terms.common, ...terms.allowance], headers)).end()
-}
-
 async function respondFile(response: ServerResponse, terms: ReplyTerms, reply: Of<'file'>): Promise<void> {
-  const headers = headersOf(terms, reply, false)
+  const { headers, isPublic } = keptHeaders(terms, reply, false)
+  if (!isPublic) headers.push(...terms.allowance)
   headers.push('Content-Type', reply.type)
   if (reply.bytes !== null) headers.push('Content-Length', String(reply.bytes))
   response.writeHead(reply.status, headers)
@@ -220,66 +233,13 @@ async function respondFile(response: ServerResponse, terms: ReplyTerms, reply: O
   await pipeline(Readable.from(reply.chunks(), { objectMode: false, highWaterMark: 1 }), response)
 }
 
-function respondRedirect(response: ServerResponse, terms: ReplyTerms, reply: Of<'redirect'>): undefined {
-  const keep = reply.status === 308 ? 'revalidate' : 'no-store'
-  const further = { Location: reply.location, 'Cache-Control': CACHE_CONTROL[keep], 'Content-Length': '0' }
-  response.writeHead(reply.status, headerList([...terms.common, ...terms.allowance], further))
-  response.end()
-}
+type PlainReply = Readonly<{ status: number; headers: Readonly<Record<string, string>>; body?: Buffer }>
 
-function respondUnchanged(response: ServerResponse, terms: ReplyTerms, reply: Of<'unchanged'>): undefined {
-  const compressible = reply.compress !== false
-  const etag = etagFor(reply.etag, !compressible)
-  response.writeHead(304, headersOf(terms, { ...reply, etag }, compressible))
-  response.end()
-}
-
-function respondProblem(response: ServerResponse, terms: ReplyTerms, reply: Of<'problem'>): undefined {
-  const body = Buffer.from(formatProblem(reply.problem, terms.problemBase))
-  const { retryAfterSeconds } = reply.problem
-  const headers = headerList([...terms.common, ...terms.allowance], {
-    ...reply.headers,
-    ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }),
-    'Cache-Control': CACHE_CONTROL['no-store'],
-    'Content-Type': 'application/problem+json',
-    'Content-Length': String(body.byteLength),
-    'Daybook-Request': terms.requestIds.format(terms.request),
-  })
-  response.writeHead(httpStatusOf(reply.problem), headers)
-  response.end(terms.head ? undefined : body)
-}
-
-type Keeping = Pick<Of<'unchanged'>, 'keep' | 'headers' | 'etag'>
-
-function etagFor(etag: string | null, exact: boolean): string | null {
-  return etag === null || exact ? etag : weak(etag)
-}
-
-/** Headers that a 304 and its 200 have in common, with those about the caller's allowance. */
-function headersOf(terms: ReplyTerms, kept: Keeping, compressible: boolean): string[] {
-  const { headers, isPublic } = keptHeaders(terms, kept, compressible)
-  return isPublic ? headers : [...headers, ...terms.allowance]
-}
-
-/** Headers that a 304 and its 200 have in common. */
-function keptHeaders(
-  terms: ReplyTerms,
-  kept: Keeping,
-  compressible: boolean,
-): Pick<WrittenAnswer, 'headers' | 'isPublic'> {
-  const { etag, headers } = kept
-  const keep = terms.revalidated && kept.keep === 'immutable' ? 'revalidate' : kept.keep
-  const isPublic = keep === 'immutable' || headers?.['Cache-Control']?.includes('s-maxage=') === true
-  const list = [...terms.common, 'Cache-Control', CACHE_CONTROL[keep]]
-  if (etag !== null) list.push('ETag', etag)
-  const all = headers === undefined ? list : headerList(list, headers)
-  if (compressible) addVary(all, 'Accept-Encoding')
-  return { headers: all, isPublic }
-}
-
-/** Adds the name of a request header on which the answer depends. */
-function addVary(list: string[], name: string): void {
-  const at = list.findIndex((one, index) => index % 2 === 0 && one === 'Vary')
-  if (at < 0) list.push('Vary', name)
-  else list[at + 1] = `${list[at + 1]}, ${name}`
+/** Writes a reply that no cache keeps for other callers. */
+function respondPlain(
+  response: ServerResponse,
+  { common, allowance, head }: ReplyTerms,
+  { status, headers, body }: PlainReply,
+): undefined {
+  response.writeHead(status, headerList([...common, ...allowance], headers)).end(head ? undefined : body)
 }

@@ -24,6 +24,7 @@ import { parseSubscription, type Subscription } from './subscription.ts'
 import { openFanOuts } from './fan-outs.ts'
 import { openStallWatch } from '../request/stall-watch.ts'
 import { openTurns } from '../fairness/stream-turns.ts'
+import { headerList } from '../http/headers.ts'
 import { startOf } from '../http/log-filter.ts'
 import { parseEventWire } from '../../protocol/event.ts'
 
@@ -96,7 +97,7 @@ export function openStreams(settings: StreamSettings): Streams {
     if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
     const { response, request } = ask
-    response.writeHead(200, headersOf(framing))
+    response.writeHead(200, headerList(ask.headers, headersOf(framing)))
     if (ask.method === 'HEAD') {
       slot.release()
       response.end()
@@ -288,8 +289,6 @@ function openHub(settings: HubSettings): Hub {
   const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: queueDue })
 
   function queue(subscriber: Subscriber): void {
-    if (subscriber.queued) return
-    subscriber.queued = true
     turns.add(subscriber, subscriber.cursor.live ? 'live' : 'history')
   }
 
@@ -346,7 +345,6 @@ function takeTurnSafely(
   now: number,
   report: HubSettings['report'],
 ): void {
-  subscriber.queued = false
   try {
     takeTurn(context, subscriber, now)
   } catch (error) {

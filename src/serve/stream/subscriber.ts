@@ -63,8 +63,6 @@ export type Subscriber = Omit<Join, 'after'> &
     endsAt: number
     /** Time at which the stream ends if its cursor is still ahead of the head. */
     aheadEndsAt: number
-    /** Whether a turn is queued. */
-    queued: boolean
     /** Whether its slot is released. Its socket may close a moment later. */
     ended: boolean
     trailingBytes: number
@@ -109,7 +107,6 @@ export function openSubscriber(context: StreamContext, join: Join): Subscriber {
     unacknowledged: null,
     endsAt: now + limits.lifetimeMs * (1 + limits.lifetimeSpread * (2 * context.random() - 1)),
     aheadEndsAt: now + limits.aheadMs,
-    queued: false,
     ended: false,
     trailingBytes: 0,
   }
