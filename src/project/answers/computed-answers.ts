@@ -72,7 +72,7 @@ export const ANSWERS: {
   flows(log, { query, now, latest }) {
     return mapped(resolveRange(rangeIn(query), now, log, latest), (range) => ({
       freshness: freshnessOf(range, log.head),
-      moments: () => [range.fromMs, ...boundsOf(range).map(({ toMs }) => toMs)],
+      moments: () => boundsOf(range),
       compute: (books) => parsed(flows(books, range)),
     }))
   },
@@ -80,7 +80,7 @@ export const ANSWERS: {
     return mapped(resolveRange(rangeIn(query), now, log, latest), (range) => ({
       // Every answer has the balances of now, so none is ever settled.
       freshness: range.nowMs === null ? 'log' : 'minute',
-      moments: () => boundsOf(range).map(({ toMs }) => toMs),
+      moments: () => boundsOf(range).slice(1),
       compute: (books) => parsed(funds(books, range)),
     }))
   },

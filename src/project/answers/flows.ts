@@ -1,4 +1,4 @@
-import { type Amount, formatAmount, subtract } from '../../protocol/amount.ts'
+import { formatAmount, subtract } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../../protocol/endpoints/figure-endpoints.ts'
@@ -12,53 +12,43 @@ import type { Totals } from '../fold/tally.ts'
  * range. It can never change once `isSettledBefore(head, range.toMs)`.
  */
 export function flows(books: Books, range: ResolvedRange): Flows {
-  const spans = boundsOf(range)
-  const [first, ...ends] = books.totalsBeforeEach([range.fromMs, ...spans.map(({ toMs }) => toMs)])
-  assert(first !== undefined, 'a range has a beginning')
-  const start = totalsAtBound(first.totals)
-  let end = first
-  let before = start
-  const buckets = spans.map(({ fromMs, toMs }, index): FlowBucket => {
-    end = ends[index] ?? end
-    const after = totalsAtBound(end.totals)
-    const { spentOnPlay, paidInPrizes, burned } = flowBetween(before, after)
+  const bounds = boundsOf(range)
+  const ends = books.totalsBeforeEach(bounds)
+  const [first, last] = [ends[0], ends.at(-1)]
+  assert(first !== undefined && last !== undefined, 'a range has a beginning and an end')
+  const buckets: FlowBucket[] = []
+  let before = first
+  for (const [index, after] of ends.entries()) {
+    const fromMs = bounds[index - 1]
+    if (fromMs !== undefined)
+      buckets.push({
+        at: formatAt(fromMs),
+        atMs: fromMs,
+        complete: isSettledBefore(books.head, bounds[index] ?? range.toMs),
+        ...flowBetween(before.totals, after.totals),
+        tokenPriceUsd: tokenPrice(after.totals),
+      })
     before = after
-    return {
-      at: formatAt(fromMs),
-      atMs: fromMs,
-      complete: isSettledBefore(books.head, toMs),
-      spentOnPlay,
-      paidInPrizes,
-      burned,
-      tokenPriceUsd: tokenPrice(end.totals),
-    }
-  })
+  }
   return {
-    asOf: asOf(end.head()),
+    asOf: asOf(last.head()),
     now: nowWire(range),
     ...launchWire(books),
     ...spanWire(range),
     bucket: range.bucket,
     buckets,
-    totals: flowBetween(start, before),
+    totals: flowBetween(first.totals, last.totals),
   }
 }
 
-/** Running totals at a bound, which is the end of one bucket and the start of the next. */
-type TotalsAtBound = Readonly<Record<keyof FlowFigures, Amount>>
-
-function totalsAtBound(totals: Totals): TotalsAtBound {
+function flowBetween(before: Totals, after: Totals): FlowFigures {
   return {
-    spentOnPlay: totals.amount('spentOnPlay'),
-    paidInPrizes: totals.amount('paidInPrizes'),
-    burned: totals.amount('burned'),
+    spentOnPlay: amountBetween(before, after, 'spentOnPlay'),
+    paidInPrizes: amountBetween(before, after, 'paidInPrizes'),
+    burned: amountBetween(before, after, 'burned'),
   }
 }
 
-function flowBetween(before: TotalsAtBound, after: TotalsAtBound): FlowFigures {
-  return {
-    spentOnPlay: formatAmount(subtract(after.spentOnPlay, before.spentOnPlay)),
-    paidInPrizes: formatAmount(subtract(after.paidInPrizes, before.paidInPrizes)),
-    burned: formatAmount(subtract(after.burned, before.burned)),
-  }
+function amountBetween(before: Totals, after: Totals, figure: keyof FlowFigures): string {
+  return formatAmount(subtract(after.amount(figure), before.amount(figure)))
 }

@@ -8,17 +8,18 @@ import type { Totals } from '../fold/tally.ts'
 
 /** Balances of the funds, now and at the end of each bucket. `now` is at the head, so every event changes the answer. */
 export function funds(books: Books, range: ResolvedRange): Funds {
-  const spans = boundsOf(range)
-  const ends = books.totalsBeforeEach(spans.map(({ toMs }) => toMs))
+  const bounds = boundsOf(range)
+  const ends = bounds.slice(1)
+  const totals = books.totalsBeforeEach(ends)
   return {
     asOf: asOf(books.head),
     now: { ...(nowWire(range) ?? NO_MOMENT), ...levels(books.totals().totals) },
     ...launchWire(books),
     ...spanWire(range),
     bucket: range.bucket,
-    buckets: spans.map(({ fromMs, toMs }, index) => {
-      const end = ends[index]
-      assert(end !== undefined, 'a bucket has totals at its end')
+    buckets: ends.map((toMs, index) => {
+      const [fromMs, end] = [bounds[index], totals[index]]
+      assert(fromMs !== undefined && end !== undefined, 'a bucket has a start, and totals at its end')
       return {
         at: formatAt(fromMs),
         atMs: fromMs,

@@ -36,7 +36,7 @@ export function resolveRange(
   const bucket = BUCKETS.find((name) => name === query.bucket) ?? 'day'
   const span = resolveSpan(query, GRIDS[bucket], { now, latest }, log)
   if (!span.ok) return span
-  const requested = bucketsIn(span.value, bucket)
+  const requested = GRIDS[bucket].count(span.value.fromMs, span.value.toMs)
   return requested > BUCKETS_MAX
     ? refused(tooManyBuckets(span.value, requested))
     : parsed({ ...span.value, bucket })
@@ -64,13 +64,10 @@ export function resolvePatternRange(
   })
 }
 
-/** Buckets of a range, in order. */
-export function boundsOf({ bucket, fromMs, toMs }: ResolvedRange): readonly TimeSpan[] {
+/** Bounds of the buckets of a range, in order: each is the end of one bucket and the start of the next. */
+export function boundsOf({ bucket, fromMs, toMs }: ResolvedRange): readonly Ms[] {
   const { count, shift } = GRIDS[bucket]
-  return Array.from({ length: count(fromMs, toMs) }, (_, index) => ({
-    fromMs: shift(fromMs, index),
-    toMs: shift(fromMs, index + 1),
-  }))
+  return Array.from({ length: count(fromMs, toMs) + 1 }, (_, index) => shift(fromMs, index))
 }
 
 /** Span as an answer states it. */
@@ -94,14 +91,12 @@ function resolveSpan(
   { now, latest }: Readonly<{ now: Ms; latest: Ms }>,
   { firstAtMs, head }: LogEnds,
 ): Parsed<ResolvedSpan> {
-  const minuteOf = (ms: Ms): Ms => floorTo(presentOf(head, ms), MINUTE_MS)
-  const endAt = (ms: Ms): Ms => grid.shift(grid.floor(minuteOf(ms)), 1)
-  const present = minuteOf(now)
-  const end = endAt(latest)
+  const present = floorTo(presentOf(head, now), MINUTE_MS)
+  const presentEnd = grid.shift(grid.floor(present), 1)
+  const end = latest === now ? presentEnd : grid.shift(grid.floor(presentOf(head, latest)), 1)
   if (from !== undefined && to !== undefined && from >= to) return refused(BACKWARDS)
   if (to !== undefined && to > end) return refused(inTheFuture('to'))
   if (from !== undefined && from >= end) return refused(inTheFuture('from'))
-  const presentEnd = endAt(now)
   const toMs =
     to === undefined ? (from === undefined || from < presentEnd ? presentEnd : end) : ceilOn(grid, to)
   const fromMs =
@@ -116,11 +111,6 @@ function resolveSpan(
 function defaultFrom(toMs: Ms, { buckets, floor, shift }: Grid, launch: Ms): Ms {
   const earliest = launch < toMs ? launch : floor(boundOf(0))
   return boundOf(Math.max(shift(toMs, -buckets), earliest))
-}
-
-function bucketsIn({ fromMs, toMs }: TimeSpan, bucket: Bucket): number {
-  const grid = GRIDS[bucket]
-  return grid.count(grid.floor(fromMs), ceilOn(grid, toMs))
 }
 
 const BACKWARDS: Problem = {
@@ -138,12 +128,15 @@ function inTheFuture(parameter: 'from' | 'to'): Problem {
 }
 
 function tooManyBuckets(span: TimeSpan, requested: number): Problem {
-  const fits = BUCKETS.find((bucket) => bucketsIn(span, bucket) <= BUCKETS_MAX) ?? null
-  const advice = fits === null ? 'ask for a shorter range' : `\`bucket=${fits}\` would fit`
+  const fits = BUCKETS.find((bucket) => {
+    const grid = GRIDS[bucket]
+    return grid.count(grid.floor(span.fromMs), ceilOn(grid, span.toMs)) <= BUCKETS_MAX
+  })
+  const advice = fits === undefined ? 'ask for a shorter range' : `\`bucket=${fits}\` would fit`
   return {
     code: 'too-many-buckets',
     detail: `The range holds ${requested} buckets, at most ${BUCKETS_MAX} are answered: ${advice}.`,
     errors: [{ parameter: 'bucket', message: '`bucket` is too short for this range.' }],
-    members: { requested, max: BUCKETS_MAX, bucket: fits },
+    members: { requested, max: BUCKETS_MAX, bucket: fits ?? null },
   }
 }

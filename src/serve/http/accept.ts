@@ -1,5 +1,3 @@
-import type { Route } from './route.ts'
-
 /** Entries of a header that are read. */
 const ENTRIES_MAX = 32
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
@@ -50,9 +48,4 @@ export function preferredType<Type extends string>(
 /** Whether an `Accept` header asks for a list as CSV. Without one, or when it prefers neither, a list is JSON. */
 export function prefersCsv(accept: string | undefined): boolean {
   return preferredType(accept, ['application/json', 'text/csv']) === 'text/csv'
-}
-
-/** Whether a request leaves the format of a list to `Accept`: the list has several, and the query names none. */
-export function leavesFormat({ parameters }: Route, rawQuery: string): boolean {
-  return parameters.some(({ name }) => name === 'format') && !new URLSearchParams(rawQuery).has('format')
 }

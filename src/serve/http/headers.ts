@@ -1,5 +1,4 @@
 import type { LogIdentity } from '../../log/store/reader.ts'
-import type { Keep } from './route.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -91,6 +90,9 @@ export function commonHeaders(
     ...(identity.simulated ? { 'Daybook-Simulated': '1' } : {}),
   }
 }
+
+/** Caching of an answer: for ever, until revalidated by its ETag, or none. */
+export type Keep = 'immutable' | 'revalidate' | 'no-store'
 
 export const CACHE_CONTROL: Readonly<Record<Keep, string>> = {
   immutable: 'public, max-age=31536000, immutable',

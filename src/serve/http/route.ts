@@ -3,7 +3,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
 import type { Parsed, Problem } from '../../protocol/problem.ts'
 import type { Coding } from './coding.ts'
-import type { HeaderList } from './headers.ts'
+import type { HeaderList, Keep } from './headers.ts'
 import type { ParsedQuery } from '../query/query.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
@@ -38,9 +38,6 @@ export type StreamAsk = RouteRequest &
     /** Common headers of the response, with those about the caller's allowance. */
     headers: HeaderList
   }>
-
-/** Caching of an answer: for ever, until revalidated by its ETag, or none. */
-export type Keep = 'immutable' | 'revalidate' | 'no-store'
 
 type Kept = Readonly<{
   keep: Keep

@@ -2,7 +2,7 @@ import type { RequestIds } from '../http/problem-document.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LogIdentity } from '../../log/store/reader.ts'
 import type { Decision } from '../allowance/allowance.ts'
-import { leavesFormat, prefersCsv } from '../http/accept.ts'
+import { prefersCsv } from '../http/accept.ts'
 import {
   commonHeaders,
   type HeaderList,
@@ -71,7 +71,9 @@ export function openContexts(parts: ContextParts): OpenContext {
     const { path } = sent
     const found = router(path)
     const underApi = API.test(path)
-    const isByAccept = found !== undefined && underApi && leavesFormat(found.route, sent.rawQuery)
+    // A list has several formats. A request leaves the choice to `Accept` when its query names none.
+    const isList = found?.route.parameters.some(({ name }) => name === 'format') === true
+    const isByAccept = underApi && isList && !new URLSearchParams(sent.rawQuery).has('format')
     const isCsv = isByAccept && prefersCsv(header(request, 'accept'))
     // From here on it is the request that names the format itself.
     const { rawQuery, target } = isCsv

@@ -114,6 +114,16 @@ suite('a reply', () => {
   })
 })
 
+test('a body that its caller has is not kept as the compressed answer to others', async () => {
+  const kept: string[] = []
+  const onWritten: ReplyTerms['onWritten'] = ({ coding }, { status }) => kept.push(`${status} ${coding}`)
+  const long = { is: 'body', keep: 'revalidate', etag: '"a"', type: 'text/plain', body: LONG } as const
+  assert.equal((await answered(long, { ifNoneMatch: '"a"', onWritten })).status, 304)
+  assert.deepEqual(kept, [])
+  await answered(long, { onWritten })
+  assert.deepEqual(kept, ['200 gzip'])
+})
+
 test('a short body, which is written as a string, keeps its bytes', async () => {
   const bytes = Uint8Array.from({ length: 3_000 }, (_, index) => index % 256)
   const reply = {

@@ -140,7 +140,16 @@ function planBody(reply: Of<'body'>, acceptEncoding: string | undefined): Of<'co
   const etag =
     reply.etag === 'of-content' ? etagFor(etagOf(body), coding === null) : etagFor(reply.etag, !compressible)
   return {
-    ...{ is: 'coded', keep, etag, status, type, body, coding, codable, compressible, rows },
+    is: 'coded',
+    keep,
+    etag,
+    status,
+    type,
+    body,
+    coding,
+    codable,
+    compressible,
+    rows,
     ...(headers === undefined ? {} : { headers }),
     ...(picture === undefined ? {} : { picture }),
   }

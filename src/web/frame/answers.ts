@@ -4,13 +4,13 @@ import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
 import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import {
   type AnswerRoute,
-  type Keep,
   problemReply,
   type Reply,
   type Route,
   type RouteRequest,
   type RouteValue,
 } from '../../serve/http/route.ts'
+import type { Keep } from '../../serve/http/headers.ts'
 import { parseQuery } from '../../serve/query/query.ts'
 import type { ApiRequest, LinkedAnswer } from './page.ts'
 

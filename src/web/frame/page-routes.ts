@@ -7,7 +7,6 @@ import { isRepeatable } from '../../serve/query/address.ts'
 import type { ParsedQuery } from '../../serve/query/query.ts'
 import {
   type AnswerRoute,
-  type Keep,
   problemReply,
   type Reply,
   type RouteRequest,
@@ -36,7 +35,7 @@ import { canonicalBase, type Site } from '../markup/site.ts'
 import { viewBar } from './view-bar.ts'
 import { THEME } from '../charts/chart-picture.ts'
 import { renderParts } from './page-parts.ts'
-import { CACHE_CONTROL } from '../../serve/http/headers.ts'
+import { CACHE_CONTROL, type Keep } from '../../serve/http/headers.ts'
 
 /** Settings and services that all pages share. */
 export type Web = Readonly<{
