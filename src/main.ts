@@ -73,8 +73,9 @@ const done = (code: ExitCode): void => {
 
 try {
   const program = await openProgram(
-    { context, lines, input: process.stdin, done, options: OPTIONS },
+    { context, lines, input: process.stdin, options: OPTIONS },
     process.argv.slice(2),
+    done,
   )
   throwUsageErrors(program)
   settleSwitches(program, process.env)

@@ -11,9 +11,7 @@ import { type Option, lazy } from '../command/plug/option.ts'
  */
 export const CLUSTER: Option = {
   commands: [
-    lazy('operators', 'cluster', async ({ context, done }) =>
-      (await import('./command/cluster-program.ts')).clusterCommand(context, done),
-    ),
+    lazy('operators', 'cluster', async () => (await import('./command/cluster-program.ts')).clusterCommand),
   ],
   serve: async () => (await import('./command/table-options.ts')).SERVE_ON_TABLE,
 }

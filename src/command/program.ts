@@ -8,71 +8,48 @@
  */
 
 import { Command } from 'commander'
-import { COMMAND_GROUPS, lazy, type LazyCommand, type ProgramContext } from './plug/option.ts'
+import {
+  COMMAND_GROUPS,
+  type CommandSpec,
+  lazy,
+  type LazyCommand,
+  type ProgramContext,
+} from './plug/option.ts'
+import type { ExitCode } from './terminal/command-context.ts'
 import { VERSION } from './terminal/version.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
 /** All commands of the core. A start loads the one that it is called for. */
 const COMMANDS: readonly LazyCommand[] = [
-  lazy('trial', 'demo', async ({ context, lines, done, options }) =>
-    (await import('./demo/demo-command.ts')).demoCommand(context, lines, done, options),
-  ),
-  lazy('readers', 'tail', async ({ context, done }) =>
-    (await import('./consumer/tail-command.ts')).tailCommand(context, done),
-  ),
-  lazy('readers', 'get', async ({ context, done }) =>
-    (await import('./consumer/get-command.ts')).getCommand(context, done),
-  ),
-  lazy('readers', 'pull', async ({ context, done }) =>
-    (await import('./consumer/pull-command.ts')).pullCommand(context, done),
-  ),
-  lazy('readers', 'export', async ({ context, done }) =>
-    (await import('./consumer/export-command.ts')).exportCommand(context, done),
-  ),
-  lazy('auditors', 'verify', async ({ context, done, options }) =>
-    (await import('./consumer/verify-command.ts')).verifyCommand(context, done, options),
-  ),
-  lazy('operators', 'serve', async ({ context, lines, done, options }) =>
-    (await import('./operator/serve-command.ts')).serveCommand(context, lines, done, options),
-  ),
-  lazy('operators', 'import', async ({ context, done }) =>
-    (await import('./operator/import-command.ts')).importCommand(context, done),
-  ),
-  lazy('operators', 'publish', async ({ context, input, done, options }) =>
-    (await import('./publish/publish-command.ts')).publishCommand(context, input, done, options),
-  ),
-  lazy('operators', 'correct', async ({ context, done }) =>
-    (await import('./publish/correct-command.ts')).correctCommand(context, done),
-  ),
-  lazy('operators', 'held', async ({ context, done }) =>
-    (await import('./publish/held-command.ts')).heldCommand(context, done),
-  ),
-  lazy('operators', 'keygen', async ({ context, done }) =>
-    (await import('./operator/keygen-command.ts')).keygenCommand(context, done),
-  ),
-  lazy('operators', 'doctor', async ({ context, done }) =>
-    (await import('./doctor/doctor-command.ts')).doctorCommand(context, done),
-  ),
-  lazy('operators', 'check', async ({ context, done }) =>
-    (await import('./operator/check-command.ts')).checkCommand(context, done),
-  ),
-  lazy('operators', 'backup', async ({ context, done }) =>
-    (await import('./backups/backup-command.ts')).backupCommand(context, done),
-  ),
-  lazy('operators', 'restore', async ({ context, done }) =>
-    (await import('./backups/restore-command.ts')).restoreCommand(context, done),
-  ),
-  lazy('operators', 'upgrade', async ({ context, done }) =>
-    (await import('./operator/upgrade-command.ts')).upgradeCommand(context, done),
-  ),
+  lazy('trial', 'demo', async () => (await import('./demo/demo-command.ts')).demoCommand),
+  lazy('readers', 'tail', async () => (await import('./consumer/tail-command.ts')).tailCommand),
+  lazy('readers', 'get', async () => (await import('./consumer/get-command.ts')).getCommand),
+  lazy('readers', 'pull', async () => (await import('./consumer/pull-command.ts')).pullCommand),
+  lazy('readers', 'export', async () => (await import('./consumer/export-command.ts')).exportCommand),
+  lazy('auditors', 'verify', async () => (await import('./consumer/verify-command.ts')).verifyCommand),
+  lazy('operators', 'serve', async () => (await import('./operator/serve-command.ts')).serveCommand),
+  lazy('operators', 'import', async () => (await import('./operator/import-command.ts')).importCommand),
+  lazy('operators', 'publish', async () => (await import('./publish/publish-command.ts')).publishCommand),
+  lazy('operators', 'correct', async () => (await import('./publish/correct-command.ts')).correctCommand),
+  lazy('operators', 'held', async () => (await import('./publish/held-command.ts')).heldCommand),
+  lazy('operators', 'keygen', async () => (await import('./operator/keygen-command.ts')).keygenCommand),
+  lazy('operators', 'doctor', async () => (await import('./doctor/doctor-command.ts')).doctorCommand),
+  lazy('operators', 'check', async () => (await import('./operator/check-command.ts')).checkCommand),
+  lazy('operators', 'backup', async () => (await import('./backups/backup-command.ts')).backupCommand),
+  lazy('operators', 'restore', async () => (await import('./backups/restore-command.ts')).restoreCommand),
+  lazy('operators', 'upgrade', async () => (await import('./operator/upgrade-command.ts')).upgradeCommand),
 ]
 
 /**
  * Builds the command line: commands with their options and limits. When the first word is a command, the program has only
- * that one; without such a word it has all.
+ * that one; without such a word it has all. `done` receives the exit code of a command.
  */
-export async function openProgram(surroundings: ProgramContext, words: readonly string[]): Promise<Command> {
+export async function openProgram(
+  surroundings: ProgramContext,
+  words: readonly string[],
+  done: (code: ExitCode) => void,
+): Promise<Command> {
   const { context, options } = surroundings
   const all = [...COMMANDS, ...options.flatMap(({ commands = [] }) => commands)]
   const program = new Command('daybook')
@@ -91,11 +68,28 @@ export async function openProgram(surroundings: ProgramContext, words: readonly 
       writeErr: (text) => void context.stderr.write(text),
     })
   const called = all.find(({ name }) => name === words[0])
-  for (const { group, load } of called === undefined ? all : [called])
-    program.commandsGroup(COMMAND_GROUPS[group]).addCommand(await load(surroundings))
+  for (const { group, load } of called === undefined ? all : [called]) {
+    const spec = await (await load())(surroundings)
+    program.commandsGroup(COMMAND_GROUPS[group]).addCommand(commandOf(spec, done))
+  }
   // A command that is added takes over no settings, such as the hint after an error.
   for (const command of program.commands) command.copyInheritedSettings(program)
   // After that, so that the group of the command `help` is not taken over.
   if (called === undefined) program.commandsGroup('For everyone:').helpCommand(true)
   return program
+}
+
+/** The command of commander for a declaration. */
+function commandOf(spec: CommandSpec, done: (code: ExitCode) => void): Command {
+  const command = new Command(spec.name).description(spec.description)
+  if (spec.alias !== undefined) command.alias(spec.alias)
+  for (const argument of spec.arguments ?? []) command.addArgument(argument)
+  for (const option of spec.options ?? []) command.addOption(option)
+  if (spec.help !== undefined) command.addHelpText('after', `\n${spec.help}`)
+  for (const below of spec.commands ?? [])
+    command.addCommand(commandOf(below, done), { isDefault: below.isDefault === true })
+  // Without an action, a command with others below it shows its help.
+  const { run } = spec
+  if (run !== undefined) command.action(async (...given: unknown[]) => done(await run(...given)))
+  return command
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { parseDatabaseUrl } from '../command/database/database-url.ts'
 import type { PublishPart } from '../command/plug/option.ts'
 import { givenAccess, type PublishOptions } from '../command/publish/publish-command.ts'
@@ -18,7 +17,15 @@ type OutboxOptions = PublishOptions &
 
 /** The part of `publish`: `--from` drains an outbox, `--sql` prints what makes its table. */
 export const PUBLISH_OUTBOX: PublishPart = {
-  add: outboxOptions,
+  options: [
+    option('--from <url>', 'drain an outbox in PostgreSQL without end: postgres://user@host/database'),
+    option('--password-file <file>', 'file with the password of --from'),
+    option('--table <name>', 'table of the outbox').default('public.daybook_outbox'),
+    option('--once', 'with --from: end when the table has no row left'),
+    option('--sql', 'print the SQL that makes the table, its trigger and a role'),
+  ],
+  help: `  daybook publish --sql > outbox.sql
+  daybook publish --from postgres://daybook@db.example.org/platform --password-file password --token-file token`,
   isChosen({ from, sql, once, table }: OutboxOptions, file) {
     const sources = [file, from, sql].filter((source) => source != null)
     if (sources.length > 1) throw new UsageError('give only one of a file, --from and --sql')
@@ -36,20 +43,4 @@ export const PUBLISH_OUTBOX: PublishPart = {
     const access = await givenAccess(options, context)
     return drainOutbox({ target, table, access, once: once === true }, context)
   },
-}
-
-function outboxOptions(command: Command): Command {
-  return command
-    .addOption(
-      option('--from <url>', 'drain an outbox in PostgreSQL without end: postgres://user@host/database'),
-    )
-    .addOption(option('--password-file <file>', 'file with the password of --from'))
-    .addOption(option('--table <name>', 'table of the outbox').default('public.daybook_outbox'))
-    .addOption(option('--once', 'with --from: end when the table has no row left'))
-    .addOption(option('--sql', 'print the SQL that makes the table, its trigger and a role'))
-    .addHelpText(
-      'after',
-      `  daybook publish --sql > outbox.sql
-  daybook publish --from postgres://daybook@db.example.org/platform --password-file password --token-file token`,
-    )
 }

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Command } from 'commander'
-import { serveOptions } from '../../src/command/operator/serve-command.ts'
+import { SERVE_OPTIONS } from '../../src/command/operator/serve-command.ts'
 import { STOP_HEADROOM_MS } from '../../src/command/operator/node-ending.ts'
 import { WITNESS_DRAIN_MS } from '../../src/witness/cosigner/witness-listener.ts'
 import { textOf } from '../stage/document.ts'
 
 /** Drain of `serve` by default. */
-const { options } = serveOptions(new Command('serve'))
-const drainMs = Number(options.find(({ long }) => long === '--drain')?.defaultValue) * 1_000
+const drainMs = Number(SERVE_OPTIONS.find(({ long }) => long === '--drain')?.defaultValue) * 1_000
 
 suite('the time that a stop gets before the process is killed', () => {
   for (const [path, form, endMs] of [

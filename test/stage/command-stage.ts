@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, request as ask, type ServerResp
 import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Command, CommanderError } from 'commander'
+import { Command, CommanderError, type Option } from 'commander'
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
 import type { ProgramContext } from '../../src/command/plug/option.ts'
 import { OPTIONS } from '../../src/plugged-options.ts'
@@ -36,6 +36,13 @@ export function contextOf(context: Partial<CommandContext>): CommandContext {
   }
 }
 
+/** A command of these options alone, which prints no errors. */
+export function commandWith(options: readonly Option[]): Command {
+  const command = new Command('test').exitOverride().configureOutput({ writeErr: () => undefined })
+  for (const option of options) command.addOption(option)
+  return command
+}
+
 /** The program with its own surroundings: as it is for the words of a command line, or whole. */
 export async function programOf(
   context: Partial<CommandContext>,
@@ -48,10 +55,9 @@ export async function programOf(
     context: whole,
     lines: openMainLines(whole),
     input: Readable.from([]),
-    done,
     options,
   }
-  const program = await openProgram(surroundings, words)
+  const program = await openProgram(surroundings, words, done)
   const silence = { writeOut: write(whole.stdout), writeErr: write(whole.stderr) }
   for (const command of everyCommand(program)) command.exitOverride().configureOutput(silence)
   return program

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Argument, Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
 import { askOperator, openPublishAccess } from '../../command/publish/publish-client.ts'
 import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
@@ -17,63 +17,62 @@ import { KEYS_PATH } from '../log/key-step.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
 import { setupSql } from '../table/table-setup.ts'
 import { lostCommand } from './lost-command.ts'
-import { requireTable, tableOptions, type TableOptionValues } from './table-options.ts'
+import { requireTable, TABLE_OPTIONS, type TableOptionValues } from './table-options.ts'
 import { workOnTable } from './table-work.ts'
+import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
-type Done = (code: ExitCode) => void
-
 /** The command `cluster`: what an operator does to the table that carries a log. */
-export function clusterCommand(context: CommandContext, done: Done): Command {
-  const cluster = new Command('cluster').description('keep a log on several nodes, of which one leads')
-  for (const command of [initCommand, moveCommand, checkCommand, keysCommand, lostCommand])
-    cluster.addCommand(command(context, done))
-  return cluster
+export function clusterCommand(surroundings: ProgramContext): CommandSpec {
+  const commands = [initCommand, moveCommand, checkCommand, keysCommand, lostCommand]
+  return {
+    name: 'cluster',
+    description: 'keep a log on several nodes, of which one leads',
+    commands: commands.map((command) => command(surroundings)),
+  }
 }
 
-function initCommand(context: CommandContext, done: Done): Command {
-  return new Command('init')
-    .description('print the SQL that makes the table of a log, and the role of its nodes')
-    .argument('<database>', 'name of the database in which it runs')
-    .addOption(optionOf('cluster')('--role <name>', 'role with which the nodes run').default('daybook'))
-    .addHelpText('after', '\nExample: daybook cluster init book | psql -d book -v ON_ERROR_STOP=1')
-    .action((database: string, { role }: Readonly<{ role: string }>) => {
+function initCommand({ context }: ProgramContext): CommandSpec {
+  return {
+    name: 'init',
+    description: 'print the SQL that makes the table of a log, and the role of its nodes',
+    arguments: [new Argument('<database>', 'name of the database in which it runs')],
+    options: [optionOf('cluster')('--role <name>', 'role with which the nodes run').default('daybook')],
+    help: 'Example: daybook cluster init book | psql -d book -v ON_ERROR_STOP=1',
+    run(database: string, { role }: Readonly<{ role: string }>) {
       const sql = setupSql(role, database)
       if (sql === null) throw new UsageError('names of role and database have a-z, 0-9 and _ only')
       context.stdout.write(sql)
-      done(0)
-    })
+      return 0
+    },
+  }
 }
 
 type MoveOptions = TableOptionValues &
   Readonly<{ data: string; back?: true; acceptLoss?: true; signingKeyFile?: readonly string[] }>
 
-function moveCommand(context: CommandContext, done: Done): Command {
-  const command = new Command('move')
-    .description('put the log of a data directory on an empty table, or take it off; no process may use it')
-    .addOption(directoryOption())
-    .addOption(signingKeys())
-    .addOption(new Option('--back', 'take the log off the table: all other nodes stop'))
-    .addOption(
+function moveCommand({ context }: ProgramContext): CommandSpec {
+  const key = optionOf('cluster')(
+    '--signing-key-file <files>',
+    'key that signs the log, or two with a comma (default: <dir>.key)',
+  )
+  return {
+    name: 'move',
+    description: 'put the log of a data directory on an empty table, or take it off; no process may use it',
+    options: [
+      directoryOption(),
+      key.argParser(keyFiles),
+      new Option('--back', 'take the log off the table: all other nodes stop'),
       new Option(
         '--accept-loss',
         'move a log whose table is lost; with --back: take the branch of this node off the table, as a new log',
       ),
-    )
-    .addHelpText(
-      'after',
-      `
-Example:
+      ...TABLE_OPTIONS,
+    ],
+    help: `Example:
   daybook cluster move --data /var/lib/daybook/log --log-store postgres://daybook@a.example.org,b.example.org/book`,
-    )
-  return tableOptions(command).action(async (options: MoveOptions) => done(await move(options, context)))
-}
-
-function signingKeys(): Option {
-  return optionOf('cluster')(
-    '--signing-key-file <files>',
-    'key that signs the log, or two with a comma (default: <dir>.key)',
-  ).argParser(keyFiles)
+    run: (options: MoveOptions) => move(options, context),
+  }
 }
 
 async function move(options: MoveOptions, context: CommandContext): Promise<ExitCode> {
@@ -101,19 +100,18 @@ async function move(options: MoveOptions, context: CommandContext): Promise<Exit
 
 type CheckOptions = TableOptionValues & Readonly<{ data?: string }>
 
-function checkCommand(context: CommandContext, done: Done): Command {
-  const command = new Command('check')
-    .description('read the table of a log: settings, places, signatures and roots')
-    .addOption(
+function checkCommand({ context }: ProgramContext): CommandSpec {
+  return {
+    name: 'check',
+    description: 'read the table of a log: settings, places, signatures and roots',
+    options: [
       option('--data <dir>', 'data directory to compare with the table; no process may use the directory'),
-    )
-    .addHelpText(
-      'after',
-      `
-Example:
+      ...TABLE_OPTIONS,
+    ],
+    help: `Example:
   daybook cluster check --log-store postgres://daybook@a.example.org,b.example.org/book`,
-    )
-  return tableOptions(command).action(async (options: CheckOptions) => done(await check(options, context)))
+    run: (options: CheckOptions) => check(options, context),
+  }
 }
 
 async function check({ data, ...options }: CheckOptions, context: CommandContext): Promise<ExitCode> {
@@ -144,27 +142,27 @@ async function check({ data, ...options }: CheckOptions, context: CommandContext
 
 type KeysOptions = Readonly<{ to: string; tokenFile: string }>
 
-function keysCommand(context: CommandContext, done: Done): Command {
+function keysCommand({ context }: ProgramContext): CommandSpec {
   const own = optionOf('cluster_keys')
-  return new Command('keys')
-    .description('change the keys that sign a log, on all nodes at once; every node must hold them')
-    .argument('<vkeys...>', 'vkeys of all keys that sign from now on, one or two (keygen --show)')
-    .addOption(
+  return {
+    name: 'keys',
+    description: 'change the keys that sign a log, on all nodes at once; every node must hold them',
+    arguments: [
+      new Argument('<vkeys...>', 'vkeys of all keys that sign from now on, one or two (keygen --show)'),
+    ],
+    options: [
       own('--to <urls>', 'addresses of the publish APIs of the nodes').default('http://127.0.0.1:8081'),
-    )
-    .addOption(own('--token-file <file>', 'file with the publish token; required').makeOptionMandatory())
-    .addHelpText(
-      'after',
-      `
-Example, first with both keys and later with the new one alone:
+      own('--token-file <file>', 'file with the publish token; required').makeOptionMandatory(),
+    ],
+    help: `Example, first with both keys and later with the new one alone:
   daybook cluster keys --token-file token "$OLD" "$NEW"`,
-    )
-    .action(async (vkeys: readonly string[], { to, tokenFile }: KeysOptions) => {
+    async run(vkeys: readonly string[], { to, tokenFile }: KeysOptions): Promise<ExitCode> {
       // The publish API of a node that does not lead is passed over. A step that is asked for again changes nothing.
       const answer = await askOperator(openPublishAccess(to, tokenFile, context), KEYS_PATH, { vkeys })
       const { vkeys: signing, head } = answer
       const shown = Array.isArray(signing) ? signing.map((vkey) => `${printable(String(vkey))}\n`) : []
       context.stdout.write(`the log is signed with these keys at seq ${String(head)}:\n${shown.join('')}`)
-      done(0)
-    })
+      return 0
+    },
+  }
 }

@@ -1,25 +1,23 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import { directoryOption, requireLog } from '../../command/operator/log-options.ts'
 import { print } from '../../command/terminal/output.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../../command/terminal/command-context.ts'
 import type { LostDrafts } from '../log/lost-drafts.ts'
+import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
 import { workOnTable } from './table-work.ts'
 
 type LostOptions = Readonly<{ data: string; present?: true }>
 
 /** The command `cluster lost`: the drafts of the branch that lost a fork. */
-export function lostCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
-  return new Command('lost')
-    .description('list the drafts of the branch that lost a fork, as JSON lines for `daybook publish`')
-    .addOption(directoryOption())
-    .addOption(
-      new Option(
-        '--present',
-        'list the drafts of that branch that the log has too, with their seqs, instead',
-      ),
-    )
-    .addHelpText('after', '\nExample: daybook cluster lost --data /var/lib/daybook/log > drafts.jsonl')
-    .action(async (options: LostOptions) => done(await lost(options, context)))
+export function lostCommand({ context }: ProgramContext): CommandSpec {
+  const present = 'list the drafts of that branch that the log has too, with their seqs, instead'
+  return {
+    name: 'lost',
+    description: 'list the drafts of the branch that lost a fork, as JSON lines for `daybook publish`',
+    options: [directoryOption(), new Option('--present', present)],
+    help: 'Example: daybook cluster lost --data /var/lib/daybook/log > drafts.jsonl',
+    run: (options: LostOptions) => lost(options, context),
+  }
 }
 
 async function lost({ data, present }: LostOptions, context: CommandContext): Promise<ExitCode> {

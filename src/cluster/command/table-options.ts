@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import type { ServePart } from '../../command/plug/option.ts'
 import { parseDatabaseUrl } from '../../command/database/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
@@ -14,18 +14,15 @@ export type TableOptionValues = Readonly<{
   singleDatabase?: true
 }>
 
-/** Adds the options that name the table which carries the log. */
-export function tableOptions(command: Command): Command {
-  return command
-    .addOption(
-      option(
-        '--log-store <url>',
-        'database whose table carries the log of several nodes: postgres://user@a,b/database',
-      ),
-    )
-    .addOption(option('--log-store-credentials <file>', 'file with the password of --log-store'))
-    .addOption(new Option('--single-database', 'accept a PostgreSQL without a synchronous standby'))
-}
+/** Options that name the table which carries the log. */
+export const TABLE_OPTIONS: readonly Option[] = [
+  option(
+    '--log-store <url>',
+    'database whose table carries the log of several nodes: postgres://user@a,b/database',
+  ),
+  option('--log-store-credentials <file>', 'file with the password of --log-store'),
+  new Option('--single-database', 'accept a PostgreSQL without a synchronous standby'),
+]
 
 /** The table; null without `--log-store`. Errors never repeat what was given: it may hold a password. */
 function tableOf(options: TableOptionValues): TableSettings | null {
@@ -55,7 +52,7 @@ export function requireTable(options: TableOptionValues): TableSettings {
 
 /** The part of `serve`. */
 export const SERVE_ON_TABLE: ServePart = {
-  add: tableOptions,
+  options: TABLE_OPTIONS,
   carrier(options) {
     const settings = tableOf(options)
     if (settings === null) return null

@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Command } from 'commander'
 import {
   backupName,
   lockBackups,
@@ -27,6 +26,7 @@ import { optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { asCopyError, newName } from './new-copy.ts'
 
 const STOPPED = 'stopped; no copy was made'
@@ -37,32 +37,30 @@ const DAYS_MAX = 3_660
 type BackupOptions = Readonly<{ data: string; to: string; keepDays: number; verify: 'quick' | 'full' }>
 
 /** The command `backup`. */
-export function backupCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function backupCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('backup')
-  return new Command('backup')
-    .description('copy a log and verify the copy; the service may keep running')
-    .addOption(directoryOption())
-    .addOption(
+  return {
+    name: 'backup',
+    description: 'copy a log and verify the copy; the service may keep running',
+    options: [
+      directoryOption(),
       option(
         '--to <path>',
         'folder that keeps verified copies by day, or a new file for one copy; a new folder ends with /; required',
       ).makeOptionMandatory(),
-    )
-    .addOption(
       option('--keep-days <n>', 'days with a backup that a folder keeps; older ones are removed')
         .argParser(wholeBetween(1, DAYS_MAX))
         .default(30),
-    )
-    .addOption(
       option('--verify <how>', 'quick: pages, newest events, signature; full: everything, as check does')
         .choices(['quick', 'full'])
         .default('quick'),
-    )
-    .action(async ({ verify, ...options }: BackupOptions) => {
+    ],
+    async run({ verify, ...options }: BackupOptions) {
       const isFull = verify === 'full'
       const keys = isFull ? readKnownKeys(undefined, options.data, context) : []
-      done(await backUp({ ...options, isFull, keys }, context))
-    })
+      return await backUp({ ...options, isFull, keys }, context)
+    },
+  }
 }
 
 type BackupSettings = Omit<BackupOptions, 'verify'> &

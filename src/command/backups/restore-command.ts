@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import {
   backupsIn,
   type FolderBackup,
@@ -51,6 +51,7 @@ import { keyFiles, optionOf } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { asCopyError, newName } from './new-copy.ts'
 
 const STOPPED = 'stopped; nothing was changed'
@@ -65,26 +66,25 @@ type RestoreOptions = Readonly<{
 }>
 
 /** The command `restore`. */
-export function restoreCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function restoreCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('restore')
-  return new Command('restore')
-    .description('put a backup in place of the store of a data directory, and keep the replaced store')
-    .addOption(directoryOption())
-    .addOption(
+  return {
+    name: 'restore',
+    description: 'put a backup in place of the store of a data directory, and keep the replaced store',
+    options: [
+      directoryOption(),
       option(
         '--from <path>',
         'backup, or folder whose newest backup of this log is taken; required',
       ).makeOptionMandatory(),
-    )
-    .addOption(
       option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
-    )
-    .addOption(new Option('--accept-loss', 'restore although published events are not in the backup'))
-    .addOption(new Option('--dry-run', 'say what would happen, and change nothing'))
-    .addHelpText('after', '\nExample: daybook restore --from /backups --data /var/lib/daybook/log --dry-run')
-    .action(async ({ dryRun, ...options }: RestoreOptions & { dryRun?: true }) =>
-      done(dryRun === true ? dryRestore(options, context) : await restore(options, context)),
-    )
+      new Option('--accept-loss', 'restore although published events are not in the backup'),
+      new Option('--dry-run', 'say what would happen, and change nothing'),
+    ],
+    help: 'Example: daybook restore --from /backups --data /var/lib/daybook/log --dry-run',
+    run: ({ dryRun, ...options }: RestoreOptions & { dryRun?: true }) =>
+      dryRun === true ? dryRestore(options, context) : restore(options, context),
+  }
 }
 
 /** Prints what a restore would do. Ends with 1 when it would refuse. */

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import type { Daybook } from '../../client/daybook.ts'
 import { noGap } from '../../client/event-pages.ts'
 import { isWanted } from '../../client/filter.ts'
@@ -9,37 +8,38 @@ import type { Ms } from '../../protocol/moment.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
-import { optionOf } from '../terminal/options.ts'
+import { optionOf, URL_ARGUMENT } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { filterOf, type FilterOptions, filterOptions, seqNumber } from './filter-options.ts'
 import { type EventFormat, openEventsText } from './output-events.ts'
 import { OPTION_TIME_FORMS, timeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/live-source.ts'
 
 type ExportOptions = FilterOptions &
   Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>
 
 /** The command `export`. */
-export function exportCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function exportCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('export')
   const time = timeOption(context.now)
-  const command = new Command('export')
-    .description('print every event of a range as JSON lines or CSV, in few requests')
-    .argument('<url>', 'address of the service')
-    .addOption(option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`).argParser(time))
-    .addOption(option('--to <time>', 'end before this moment (default: the head)').argParser(time))
-    .addOption(option('--after <seq>', 'only events with a greater seq').argParser(seqNumber).default(0))
-    .addOption(option('--format <name>', 'format of events').choices(['jsonl', 'csv']).default('jsonl'))
-  return filterOptions(command, option)
-    .addHelpText(
-      'after',
-      `
-Example:
+  return {
+    name: 'export',
+    description: 'print every event of a range as JSON lines or CSV, in few requests',
+    arguments: [URL_ARGUMENT],
+    options: [
+      option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`).argParser(time),
+      option('--to <time>', 'end before this moment (default: the head)').argParser(time),
+      option('--after <seq>', 'only events with a greater seq').argParser(seqNumber).default(0),
+      option('--format <name>', 'format of events').choices(['jsonl', 'csv']).default('jsonl'),
+      ...filterOptions(option),
+    ],
+    help: `Example:
   daybook export https://data.example.org --from 2026-09 --to 2026-10 --format csv > september.csv`,
-    )
-    .action(async (url: string, options: ExportOptions) => done(await exportEvents(url, options, context)))
+    run: (url: string, options: ExportOptions) => exportEvents(url, options, context),
+  }
 }
 
 /** Part of the log that is read from the file of a month, or in pages (null). `after` exclusive, `end` inclusive. */

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Option } from 'commander'
 import type { EventFilter } from '../../client/filter.ts'
 import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { EVENT_TYPES, type EventType } from '../../protocol/rules.ts'
@@ -12,23 +12,18 @@ export type FilterOptions = Readonly<{
   nonzero?: true
 }>
 
-/** Adds the options that filter events, made by `option`. */
-export function filterOptions(command: Command, option: ReturnType<typeof optionOf>): Command {
-  return command
-    .addOption(
-      option('--type <types>', 'only events of these types, comma-separated').argParser(
-        listOf(oneOf(EVENT_TYPES)),
-      ),
-    )
-    .addOption(
-      option('--kind <kinds>', 'only events of these kinds, comma-separated').argParser(listOf(kindWord)),
-    )
-    .addOption(
-      option('--contest-id <ids>', 'only events of these contests, comma-separated').argParser(
-        listOf(wholeBetween(1, SEQ_MAX)),
-      ),
-    )
-    .addOption(option('--nonzero', 'only events with an amount other than zero'))
+/** Options that filter events, made by `option`. */
+export function filterOptions(option: ReturnType<typeof optionOf>): readonly Option[] {
+  return [
+    option('--type <types>', 'only events of these types, comma-separated').argParser(
+      listOf(oneOf(EVENT_TYPES)),
+    ),
+    option('--kind <kinds>', 'only events of these kinds, comma-separated').argParser(listOf(kindWord)),
+    option('--contest-id <ids>', 'only events of these contests, comma-separated').argParser(
+      listOf(wholeBetween(1, SEQ_MAX)),
+    ),
+    option('--nonzero', 'only events with an amount other than zero'),
+  ]
 }
 
 export function filterOf({ type, kind, contestId, nonzero }: FilterOptions): EventFilter {

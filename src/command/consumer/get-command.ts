@@ -1,4 +1,4 @@
-import { Argument, Command, type Option } from 'commander'
+import { Argument, type Option } from 'commander'
 import { piecesOf } from '../../client/body.ts'
 import type { Daybook } from '../../client/daybook.ts'
 import { endpointPath, type QueryValues } from '../../client/endpoint-query.ts'
@@ -9,27 +9,27 @@ import { EVENT_TYPES } from '../../protocol/rules.ts'
 import { withCommandErrors, openClient } from '../terminal/client.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { CommandError } from '../terminal/command-error.ts'
-import { kindWord, listOf, oneOf, optionOf, wholeBetween } from '../terminal/options.ts'
+import { kindWord, listOf, oneOf, optionOf, URL_ARGUMENT, wholeBetween } from '../terminal/options.ts'
 import { print } from '../terminal/output.ts'
 import { formatAnswer } from './output-answer.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { timeOption } from './time-options.ts'
 
 /** The command `get`: one command for each endpoint, with its parameters as options. */
-export function getCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
-  const parent = new Command('get')
-    .description('print one answer of the API: a table on a terminal, the unchanged JSON elsewhere')
-    .addHelpText('after', '\nExample: daybook get summary https://data.example.org --at 2026-09')
-  for (const endpoint of ENDPOINTS) {
-    // `tail` reads the stream, `pull` the files, `verify` the tiles.
-    if (!isRaw(endpoint.id)) parent.addCommand(endpointCommand(endpoint, context, done))
+export function getCommand({ context }: ProgramContext): CommandSpec {
+  // `tail` reads the stream, `pull` the files, `verify` the tiles.
+  const endpoints = ENDPOINTS.filter(({ id }) => !isRaw(id))
+  const last = endpoints.map(({ id }) => lastWord(dashed(id)))
+  return {
+    name: 'get',
+    description: 'print one answer of the API: a table on a terminal, the unchanged JSON elsewhere',
+    help: 'Example: daybook get summary https://data.example.org --at 2026-09',
+    commands: endpoints.map((endpoint) => {
+      const word = lastWord(dashed(endpoint.id))
+      const isUnique = last.filter((one) => one === word).length === 1 && word !== dashed(endpoint.id)
+      return endpointCommand(endpoint, isUnique ? word : undefined, context)
+    }),
   }
-  const names = parent.commands.map((command) => command.name())
-  for (const command of parent.commands) {
-    const last = lastWord(command.name())
-    if (names.filter((name) => lastWord(name) === last).length === 1 && last !== command.name())
-      command.alias(last)
-  }
-  return parent
 }
 
 /** Word by which a reader may ask for a command too: `ledger` for `contest-ledger`. */
@@ -44,32 +44,32 @@ export function dashed(name: string): string {
 
 function endpointCommand(
   { id, meaning, path, parameters }: Endpoint,
+  alias: string | undefined,
   context: CommandContext,
-  done: (code: ExitCode) => void,
-): Command {
-  const command = new Command(dashed(id)).description(meaning).argument('<url>', 'address of the service')
-  const variable = /\{(\w+)\}/.exec(path)?.[1]
-  if (variable !== undefined) {
-    const argument = new Argument(`<${variable}>`, `the ${variable} to ask for`)
-    const isWord = variable === 'type'
-    command.addArgument(isWord ? argument.choices(EVENT_TYPES) : argument.argParser(wholeBetween(1, SEQ_MAX)))
-  }
-  for (const parameter of parameters) {
-    // Every command has its own --format.
-    if (parameter.name !== 'format') command.addOption(parameterOption(parameter, context))
-  }
-  command.addOption(
-    optionOf('get')('--format <name>', 'format of the answer (default: a table on a terminal)').choices([
-      'table',
-      'json',
-      ...(isTableEndpoint(id) || id === 'events' ? ['csv'] : []),
-    ]),
-  )
-  // Commander passes the options last; without a path variable they are the second argument.
-  return command.action(async (url: string, second: unknown, third: unknown) => {
-    const [value, options] = variable === undefined ? ['', second] : [second, third]
-    done(await get({ url, id, pathValue: String(value), options: Object(options) }, context))
+): CommandSpec {
+  const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const argument = new Argument(`<${name}>`, `the ${name} to ask for`)
+    return name === 'type' ? argument.choices(EVENT_TYPES) : argument.argParser(wholeBetween(1, SEQ_MAX))
   })
+  const formats = ['table', 'json', ...(isTableEndpoint(id) || id === 'events' ? ['csv'] : [])]
+  return {
+    name: dashed(id),
+    alias,
+    description: meaning,
+    arguments: [URL_ARGUMENT, ...variables],
+    options: [
+      // Every command has its own --format.
+      ...parameters.filter(({ name }) => name !== 'format').map((one) => parameterOption(one, context)),
+      optionOf('get')('--format <name>', 'format of the answer (default: a table on a terminal)').choices(
+        formats,
+      ),
+    ],
+    // The options come after the arguments.
+    run(url: string, ...given: unknown[]) {
+      const [pathValue, options] = variables.length === 0 ? ['', given[0]] : given
+      return get({ url, id, pathValue: String(pathValue), options: Object(options) }, context)
+    },
+  }
 }
 
 /** Option for a parameter of the API, with the same limits. */

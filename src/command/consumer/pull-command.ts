@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Argument, Command } from 'commander'
+import { Argument } from 'commander'
 import { type Answer, type Ask, ATTEMPTS_MAX, type OpenAnswer, waitMsAfter } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook } from '../../client/daybook.ts'
@@ -14,39 +14,29 @@ import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
-import { optionOf } from '../terminal/options.ts'
+import { optionOf, URL_ARGUMENT } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { type MonthRange, monthRange } from './time-options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { askedAgain, askedCovering } from '../../verify/reading/live-source.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 
 /** The command `pull`. */
-export function pullCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
-  return new Command('pull')
-    .description('download the files of months with their digests; continues after an interruption')
-    .argument('<url>', 'address of the service')
-    .addArgument(
-      new Argument('[months]', 'such as 2026-09, 2026-01..2026-09 or 2026-01..')
-        .argParser(monthRange)
-        .default({ from: null, to: null }, 'every month'),
-    )
-    .addOption(
-      optionOf('pull')(
-        '--to <dir>',
-        'folder for the files, with the paths of the service; required',
-      ).makeOptionMandatory(),
-    )
-    .addHelpText(
-      'after',
-      `
-Example:
+export function pullCommand({ context }: ProgramContext): CommandSpec {
+  const months = new Argument('[months]', 'such as 2026-09, 2026-01..2026-09 or 2026-01..')
+  const to = optionOf('pull')('--to <dir>', 'folder for the files, with the paths of the service; required')
+  return {
+    name: 'pull',
+    description: 'download the files of months with their digests; continues after an interruption',
+    arguments: [URL_ARGUMENT, months.argParser(monthRange).default({ from: null, to: null }, 'every month')],
+    options: [to.makeOptionMandatory()],
+    help: `Example:
   daybook pull https://data.example.org 2026-01..2026-09 --to copy
   (cd copy/archive && sha256sum -c SHA256SUMS); daybook verify copy`,
-    )
-    .action(async (url: string, months: MonthRange, { to }: { to: string }) =>
-      done(await pull({ url, months, to }, context)),
-    )
+    run: (url: string, range: MonthRange, options: { to: string }) =>
+      pull({ url, months: range, to: options.to }, context),
+  }
 }
 
 /** Counts of a run: files that were downloaded, files that were already right, bytes downloaded. */

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import type { Ask } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import type { Daybook, Events } from '../../client/daybook.ts'
@@ -20,7 +19,8 @@ import { asCommandError, openClient, pauseOf, withCommandErrors } from '../termi
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import type { CommandError } from '../terminal/command-error.ts'
 import { askedCovering } from '../../verify/reading/live-source.ts'
-import { optionOf, wholeBetween } from '../terminal/options.ts'
+import { optionOf, URL_ARGUMENT, wholeBetween } from '../terminal/options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 
 /** Width of a table that does not go to a terminal. */
@@ -38,49 +38,37 @@ type TailOptions = FilterOptions &
   }>
 
 /** The command `tail`. */
-export function tailCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function tailCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('tail')
-  const command = new Command('tail')
-    .description('follow the log: a table on a terminal, lines as in the archive elsewhere')
-    .argument('<url>', 'address of the service')
-    .addOption(
+  return {
+    name: 'tail',
+    description: 'follow the log: a table on a terminal, lines as in the archive elsewhere',
+    arguments: [URL_ARGUMENT],
+    options: [
       option('--after <seq>', 'begin after this seq').argParser(seqNumber).conflicts(['from', 'last']),
-    )
-    .addOption(
       option('--from <time>', `begin at this moment: ${OPTION_TIME_FORMS}`)
         .argParser(pastTimeOption(context.now))
         .conflicts('last'),
-    )
-    .addOption(
       option('-n, --last <n>', 'begin with the last n events that match the filter').argParser(
         wholeBetween(0, PAGE_LIMIT_MAX),
       ),
-    )
-    .addOption(option('--no-follow', 'end at the head that the log has at the start'))
-    .addOption(option('--count <n>', 'end after this many events').argParser(wholeBetween(1, SEQ_MAX)))
-    .addOption(
+      option('--no-follow', 'end at the head that the log has at the start'),
+      option('--count <n>', 'end after this many events').argParser(wholeBetween(1, SEQ_MAX)),
       option(
         '--cursor <file>',
         'file that keeps the cursor between runs; once it exists, it overrides --after, --from and --last',
       ),
-    )
-    .addOption(
       option('--format <name>', 'format of events (default: table on a terminal, jsonl elsewhere)').choices(
         EVENT_FORMATS,
       ),
-    )
-  return filterOptions(command, option)
-    .addHelpText(
-      'after',
-      `
-Examples:
+      ...filterOptions(option),
+    ],
+    help: `Examples:
   daybook tail https://data.example.org
   daybook tail https://data.example.org --from 24h --type payout --no-follow | jq -r .kots
   daybook tail https://data.example.org --cursor .daybook-cursor >> events.jsonl`,
-    )
-    .action(async (url: string, options: TailOptions) =>
-      done(await tail({ ...options, url, filter: filterOf(options) }, context)),
-    )
+    run: (url: string, options: TailOptions) => tail({ ...options, url, filter: filterOf(options) }, context),
+  }
 }
 
 type TailSettings = Omit<TailOptions, keyof FilterOptions> & Readonly<{ url: string; filter: EventFilter }>

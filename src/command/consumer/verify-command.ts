@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { Command } from 'commander'
+import { Argument } from 'commander'
 import { openAsk } from '../../client/ask.ts'
 import { readBytes } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
@@ -25,7 +25,7 @@ import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/
 import { option, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import type { Option as PluggedOption, VerifyPart } from '../plug/option.ts'
+import type { CommandSpec, ProgramContext, VerifyPart } from '../plug/option.ts'
 import { VERSION } from '../terminal/version.ts'
 import { collectWitnesses, readWitnesses } from '../terminal/witness-option.ts'
 
@@ -42,11 +42,7 @@ type VerifyOptions = WitnessOptions &
 type WitnessOptions = Readonly<{ witness: readonly string[]; quorum?: number }>
 
 /** Command `daybook verify` with its options. */
-export async function verifyCommand(
-  context: CommandContext,
-  done: (code: ExitCode) => void,
-  plugged: readonly PluggedOption[],
-): Promise<Command> {
+export async function verifyCommand({ context, options: plugged }: ProgramContext): Promise<CommandSpec> {
   const parts = await Promise.all(plugged.flatMap(({ verify: load }) => load?.() ?? []))
   // An environment variable holds several keys with spaces between them: no vkey has a space.
   const collect = (keys: string, before: readonly string[]): readonly string[] => [
@@ -55,42 +51,34 @@ export async function verifyCommand(
   ]
   // `serve` has options of these names too, with other values.
   const own = optionOf('verify')
-  const verifyAlone = new Command('verify')
-    .description('check the signature, the root, the archive and every published figure from public files')
-    .argument('<url-or-dir>', 'address of a service, or a folder with a copy of its files')
-    .addOption(option('--since <checkpoint>', 'file with a checkpoint from an earlier run'))
-    .addOption(option('--save <dir>', 'folder that keeps checkpoints and evidence between runs'))
-    .addOption(
-      option('--key <vkey>', 'verifier key from a source other than the service; may be repeated')
-        .argParser(collect)
-        .default([], 'the key kept in --save, else the key that the service lists'),
-    )
-    .addOption(
-      own('--witness <vkey>', 'key of a witness, VKEY or VKEY=URL to ask it too; may be repeated')
-        .argParser(collectWitnesses)
-        .default([], 'none'),
-    )
-    .addOption(
-      own('--quorum <n>', 'witnesses that must vouch for the log (default: more than half)').argParser(
-        wholeBetween(1, WITNESSES_MAX),
-      ),
-    )
-    .addHelpText(
-      'after',
-      `
-Examples:
+  const examples = `Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
   daybook verify copy
   daybook verify https://data.example.org --witness "$(cat witness-vkey)=https://witness.example.net"
 
 The file vkey has the verifier key of the log. Take it from where the operator publishes it, not from the service.
-For your own log, daybook keygen --show prints it.`,
-    )
-  return parts
-    .reduce((command, { add }) => add(command), verifyAlone)
-    .action(async (target: string, options: VerifyOptions) =>
-      done(await verify(target, options, parts[0] ?? null, context)),
-    )
+For your own log, daybook keygen --show prints it.`
+  return {
+    name: 'verify',
+    description: 'check the signature, the root, the archive and every published figure from public files',
+    arguments: [new Argument('<url-or-dir>', 'address of a service, or a folder with a copy of its files')],
+    options: [
+      option('--since <checkpoint>', 'file with a checkpoint from an earlier run'),
+      option('--save <dir>', 'folder that keeps checkpoints and evidence between runs'),
+      option('--key <vkey>', 'verifier key from a source other than the service; may be repeated')
+        .argParser(collect)
+        .default([], 'the key kept in --save, else the key that the service lists'),
+      own('--witness <vkey>', 'key of a witness, VKEY or VKEY=URL to ask it too; may be repeated')
+        .argParser(collectWitnesses)
+        .default([], 'none'),
+      own('--quorum <n>', 'witnesses that must vouch for the log (default: more than half)').argParser(
+        wholeBetween(1, WITNESSES_MAX),
+      ),
+      ...parts.flatMap(({ options }) => options),
+    ],
+    help: [examples, ...parts.map(({ help }) => help)].join('\n'),
+    run: (target: string, options: VerifyOptions) => verify(target, options, parts[0] ?? null, context),
+  }
 }
 
 /** Verifies a service or a folder of its files, and prints a report of one screen. */

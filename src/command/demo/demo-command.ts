@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { openDemoChain, type PublishedPayments } from '../../../sim/chain/demo-chain.ts'
 import { openRpcServer } from '../../../sim/chain/rpc-server.ts'
 import { writeHistory } from '../../../sim/history-file.ts'
@@ -23,11 +23,11 @@ import {
   loadServeParts,
   serve,
   type ServeOptions,
-  serveOptions,
+  SERVE_OPTIONS,
   settingsOf,
 } from '../operator/serve-command.ts'
 import { upgradeFirst } from '../operator/upgrade-command.ts'
-import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
+import type { CommandSpec, ProgramContext, ServePart } from '../plug/option.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
@@ -42,34 +42,32 @@ const FAILED_ONE_IN = 100
 const REQUESTS_A_MINUTE = 600
 
 /** The command `demo`, with the options of `serve` that are of the core. */
-export function demoCommand(
-  context: CommandContext,
-  lines: LogLines,
-  done: (code: ExitCode) => void,
-  plugged: readonly PluggedOption[],
-): Command {
-  return serveOptions(
-    new Command('demo').description('serve a simulated platform: three months of history, then live events'),
-  ).action(async (options: ServeOptions, command: Command) => {
-    const { data, chain = 'solana' } = options
-    if (holdsRealLog(data))
-      throw new UsageError(`${data} holds a log that is not simulated: give --data another directory`)
-    if (chain !== 'solana') throw new UsageError('the simulated platform needs --chain solana')
-    // On a terminal, only errors are shown unless the user asks for more.
-    const isQuiet = context.interactive && command.getOptionValueSource('logLevel') === 'default'
-    const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { context, lines })
-    // Few people want to know what goes here: lines of `info`.
-    const aside = { ...shown, stderr: openPlainOutput(lines) }
-    refuseOtherOwner(data, shown)
-    refuseMirrorDirectory(data)
-    if (hasStore(data)) await upgradeDemo(data, shown)
-    const ports = { carrier: null, cosigners: null, judgeOf: () => null }
-    const settings = settingsOf(options, { simulated: true, ...ports }, aside)
-    sayStart(lines, command)
-    const parts = await loadServeParts(plugged)
-    const { judgeAt = null } = parts.find((part) => part.judgeAt !== undefined) ?? {}
-    done(await demo(settings, judgeAt, { shown, aside }, lines))
-  })
+export function demoCommand({ context, lines, options: plugged }: ProgramContext): CommandSpec {
+  return {
+    name: 'demo',
+    description: 'serve a simulated platform: three months of history, then live events',
+    options: SERVE_OPTIONS,
+    async run(options: ServeOptions, command: Command) {
+      const { data, chain = 'solana' } = options
+      if (holdsRealLog(data))
+        throw new UsageError(`${data} holds a log that is not simulated: give --data another directory`)
+      if (chain !== 'solana') throw new UsageError('the simulated platform needs --chain solana')
+      // On a terminal, only errors are shown unless the user asks for more.
+      const isQuiet = context.interactive && command.getOptionValueSource('logLevel') === 'default'
+      const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { context, lines })
+      // Few people want to know what goes here: lines of `info`.
+      const aside = { ...shown, stderr: openPlainOutput(lines) }
+      refuseOtherOwner(data, shown)
+      refuseMirrorDirectory(data)
+      if (hasStore(data)) await upgradeDemo(data, shown)
+      const ports = { carrier: null, cosigners: null, judgeOf: () => null }
+      const settings = settingsOf(options, { simulated: true, ...ports }, aside)
+      sayStart(lines, command)
+      const parts = await loadServeParts(plugged)
+      const { judgeAt = null } = parts.find((part) => part.judgeAt !== undefined) ?? {}
+      return await demo(settings, judgeAt, { shown, aside }, lines)
+    },
+  }
 }
 
 /** Whether a data directory holds a log that is not simulated, in which the demonstration must not publish. */

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
 import { withCommandErrors } from '../terminal/client.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
@@ -6,6 +5,7 @@ import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 import { type Diagnosis, printDiagnoses } from './diagnosis.ts'
 import { backupsDiagnosis, diagnoseDirectory } from './doctor-directory.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { diagnoseUrl } from './doctor-url.ts'
 
 /** Options of `doctor`, as commander parses them. */
@@ -22,28 +22,26 @@ type DoctorOptions = Readonly<{
 }>
 
 /** The command `doctor`. */
-export function doctorCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function doctorCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('doctor')
-  return new Command('doctor')
-    .description('look for faults of disk, clock, key, file modes, backups, checkpoint and proxies')
-    .addOption(option('--data <dir>', 'data directory; the service may keep running'))
-    .addOption(option('--backups <folder>', 'folder of backups to examine as well'))
-    .addOption(option('--url <url>', 'public address of the service, as readers use it'))
-    .addOption(
+  return {
+    name: 'doctor',
+    description: 'look for faults of disk, clock, key, file modes, backups, checkpoint and proxies',
+    options: [
+      option('--data <dir>', 'data directory; the service may keep running'),
+      option('--backups <folder>', 'folder of backups to examine as well'),
+      option('--url <url>', 'public address of the service, as readers use it'),
       option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
-    )
-    .addOption(
       option('--max-streams <n>', 'streams that the limit of open files must allow')
         .argParser(wholeBetween(1, 100_000))
         .default(10_000),
-    )
-    .addOption(
       option('--wait <seconds>', 'time in which the first bytes of a stream must arrive')
         .argParser(wholeBetween(1, 60))
         .default(5),
-    )
-    .addOption(overdueOption())
-    .action(async (options: DoctorOptions) => done(await doctor(options, context)))
+      overdueOption(),
+    ],
+    run: (options: DoctorOptions) => doctor(options, context),
+  }
 }
 
 /** Examines a data directory, its backups and a service as its readers see it, and prints a line for each check. */

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { SCHEMA_VERSION } from '../../log/store/store-schema.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { option } from '../terminal/options.ts'
@@ -10,16 +10,13 @@ import type { LogLines } from './log-lines.ts'
 /** Options of log lines, as commander parses them. */
 export type LineOptions = Readonly<{ logLevel: LineLevel; logCallers?: true }>
 
-/** Adds the options of log lines. */
-export function lineOptions(command: Command): Command {
-  return command
-    .addOption(
-      option('--log-level <level>', 'log lines of this level and graver ones')
-        .choices(LINE_LEVELS)
-        .default('info'),
-    )
-    .addOption(option('--log-callers', 'name the network of a caller in log lines: /24 of IPv4, /48 of IPv6'))
-}
+/** Options of log lines. */
+export const LINE_OPTIONS: readonly Option[] = [
+  option('--log-level <level>', 'log lines of this level and graver ones')
+    .choices(LINE_LEVELS)
+    .default('info'),
+  option('--log-callers', 'name the network of a caller in log lines: /24 of IPv4, /48 of IPv6'),
+]
 
 /**
  * Chooses the log lines of a command that serves. Returns its surroundings, whose plain text becomes log lines too unless

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Command } from 'commander'
 import { faultsOfStore } from '../../log/store-faults.ts'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 import { type HighWater, readHighWater } from '../../log/store/high-water.ts'
@@ -25,25 +24,24 @@ import { keyFiles, option } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { directoryOption, requireLog } from './log-options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { readKnownKeys } from './signing-key-file.ts'
 
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 
 /** The command `check`: a store against the lines of its log. */
-export function checkCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
-  return new Command('check')
-    .description('recompute everything in a store from the lines of its log')
-    .addOption(directoryOption())
-    .addOption(
-      option(
-        '--signing-key-file <files>',
-        'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
-      ).argParser(keyFiles),
-    )
-    .action(async ({ data, signingKeyFile }: CheckOptions) => {
-      const keys = readKnownKeys(signingKeyFile, data, context)
-      done(await check({ data, keys }, context))
-    })
+export function checkCommand({ context }: ProgramContext): CommandSpec {
+  const key = option(
+    '--signing-key-file <files>',
+    'key that must have signed the log, or two with a comma (default: <dir>.key, if it exists)',
+  )
+  return {
+    name: 'check',
+    description: 'recompute everything in a store from the lines of its log',
+    options: [directoryOption(), key.argParser(keyFiles)],
+    run: ({ data, signingKeyFile }: CheckOptions) =>
+      check({ data, keys: readKnownKeys(signingKeyFile, data, context) }, context),
+  }
 }
 
 type CheckSettings = Readonly<{

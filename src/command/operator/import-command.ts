@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { Command } from 'commander'
+import { Argument } from 'commander'
 import { LockedError } from '../../log/store/lock.ts'
 import type { NewLog } from '../../log/store/store.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
@@ -17,7 +17,8 @@ import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directo
 import { isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { directoryOption, type LogOptions, logOptions, newLogOf } from './log-options.ts'
+import { directoryOption, LOG_OPTIONS, type LogOptions, newLogOf } from './log-options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { readSigningKeys } from './signing-key-file.ts'
 
 type ImportCommandSettings = Readonly<{
@@ -29,21 +30,22 @@ type ImportCommandSettings = Readonly<{
 }>
 
 /** The command `import`: history from files of drafts. */
-export function importCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
-  return logOptions(
-    new Command('import').description('load history from files of drafts: all of it, or nothing'),
-  )
-    .argument('<file...>', 'drafts with `at` as JSON lines, plain or gzip')
-    .addOption(directoryOption())
-    .action(async (files: string[], options: LogOptions & { data: string }) => {
+export function importCommand({ context }: ProgramContext): CommandSpec {
+  return {
+    name: 'import',
+    description: 'load history from files of drafts: all of it, or nothing',
+    arguments: [new Argument('<file...>', 'drafts with `at` as JSON lines, plain or gzip')],
+    options: [...LOG_OPTIONS, directoryOption()],
+    async run(files: readonly string[], options: LogOptions & { data: string }) {
       checkFiles(files)
       refuseOtherOwner(options.data, context)
       refuseMirrorDirectory(options.data)
       const newLog = newLogOf(options, false)
       makeFolder(options.data, '--data')
       const keys = readSigningKeys(options.signingKeyFile, options.data, newLog.origin, context)
-      done(await runImport({ files, ...options, newLog, keys }, context))
-    })
+      return await runImport({ files, ...options, newLog, keys }, context)
+    },
+  }
 }
 
 /** Refuses missing files before anything is made for the import. */

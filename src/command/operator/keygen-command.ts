@@ -1,9 +1,9 @@
-import { Command } from 'commander'
 import { formatVkey } from '../../tlog/note.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { UsageError } from '../terminal/command-error.ts'
 import { option, optionOf, originName } from '../terminal/options.ts'
 import { ORIGIN } from './log-options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { ed25519Of, makePrivateKey, readPrivateKey, vkeyOf, witnessKeyOf } from './signing-key-file.ts'
 
 type KeygenOptions = Readonly<{
@@ -15,15 +15,19 @@ type KeygenOptions = Readonly<{
 }>
 
 /** The command `keygen`: makes a key of a log or a witness, or reads one, and prints its vkey. */
-export function keygenCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
-  return new Command('keygen')
-    .description('make a key of a log or a witness, or print the vkey of an existing key')
-    .addOption(option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'))
-    .addOption(option('--show <file>', 'existing key file').env('DAYBOOK_KEYGEN_SHOW'))
-    .addOption(option('--origin <name>', 'name of the log or witness').argParser(originName).default(ORIGIN))
-    .addOption(optionOf('keygen')('--witness', 'the key is of a witness: its vkey is for cosignatures'))
-    .addOption(optionOf('keygen')('--ml-dsa', 'make a key of a witness of type ML-DSA-44, not Ed25519'))
-    .action((options: KeygenOptions) => done(keygen(options, context)))
+export function keygenCommand({ context }: ProgramContext): CommandSpec {
+  return {
+    name: 'keygen',
+    description: 'make a key of a log or a witness, or print the vkey of an existing key',
+    options: [
+      option('--to <file>', 'new file for the key; it must not exist').env('DAYBOOK_KEYGEN_TO'),
+      option('--show <file>', 'existing key file').env('DAYBOOK_KEYGEN_SHOW'),
+      option('--origin <name>', 'name of the log or witness').argParser(originName).default(ORIGIN),
+      optionOf('keygen')('--witness', 'the key is of a witness: its vkey is for cosignatures'),
+      optionOf('keygen')('--ml-dsa', 'make a key of a witness of type ML-DSA-44, not Ed25519'),
+    ],
+    run: (options: KeygenOptions) => keygen(options, context),
+  }
 }
 
 /** Prints the vkey of a key, which is made with `to`. Throws a CommandError for wrong options and files. */

@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander'
+import type { Option } from 'commander'
 import { readHighWater } from '../../log/store/high-water.ts'
 import { hasStore, type NewLog, readStoreIdentity } from '../../log/store/store.ts'
 import { nameOfLog } from '../../log/tree/ready-log.ts'
@@ -19,35 +19,22 @@ export type LogOptions = Readonly<{
   balances: 'refuse' | 'report'
 }>
 
-/** Adds the options of a command that may make a log. */
-export function logOptions(command: Command): Command {
-  return command
-    .addOption(
-      option('--chain <name>', 'chain whose transaction format a new log uses (default: solana)').choices(
-        CHAINS,
-      ),
-    )
-    .addOption(
-      option(
-        '--origin <name>',
-        'name of a new log in every signature, for ever: data.example.org/book',
-      ).argParser(originName),
-    )
-    .addOption(
-      option('--development', `make a new log without --origin, to try things out: its name is ${ORIGIN}`),
-    )
-    .addOption(
-      option(
-        '--signing-key-file <files>',
-        'Ed25519 key that signs the log; two with a comma while it changes (default: <dir>.key, made for a new log)',
-      ).argParser(keyFiles),
-    )
-    .addOption(
-      option('--balances <how>', 'refuse or report drafts that overdraw an account or are out of order')
-        .choices(['refuse', 'report'])
-        .default('refuse'),
-    )
-}
+/** Options of a command that may make a log. */
+export const LOG_OPTIONS: readonly Option[] = [
+  option('--chain <name>', 'chain whose transaction format a new log uses (default: solana)').choices(CHAINS),
+  option(
+    '--origin <name>',
+    'name of a new log in every signature, for ever: data.example.org/book',
+  ).argParser(originName),
+  option('--development', `make a new log without --origin, to try things out: its name is ${ORIGIN}`),
+  option(
+    '--signing-key-file <files>',
+    'Ed25519 key that signs the log; two with a comma while it changes (default: <dir>.key, made for a new log)',
+  ).argParser(keyFiles),
+  option('--balances <how>', 'refuse or report drafts that overdraw an account or are out of order')
+    .choices(['refuse', 'report'])
+    .default('refuse'),
+]
 
 /** The option `--data`. */
 export function directoryOption(): Option {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Option } from 'commander'
 import type { NodeSettings } from '../service/node-threads.ts'
 import { networks, option, rateLimit, wholeBetween } from '../terminal/options.ts'
 import { directoryOption } from './log-options.ts'
@@ -22,39 +22,30 @@ export type NodeOptions = Readonly<{
 /** Parses the number of a port. */
 export const portNumber: (text: string) => number = wholeBetween(0, 65_535)
 
-/** Adds the options of a command that serves a log. `listener` adds those of its private listener. */
-export function nodeOptions(command: Command, listener: (command: Command) => Command): Command {
-  const own = command
-    .addOption(option('--verify-first', 'hash the whole log again before the first answer'))
-    .addOption(directoryOption())
-    .addOption(option('--host <address>', 'address of the public listener').default('127.0.0.1'))
-    .addOption(option('--port <n>', 'port of the public listener').argParser(portNumber).default(8080))
-  return listener(own)
-    .addOption(
-      option('--trust-proxy <cidrs>', 'networks of proxies whose X-Forwarded-For is believed')
-        .argParser(networks)
-        .default('', 'none'),
-    )
-    .addOption(
-      option('--rate-limit <n>', 'most requests of one address in any 60 s, or off')
-        .argParser(rateLimit)
-        .default(60),
-    )
-    .addOption(
-      option('--max-streams <n>', 'most open streams of this node')
-        .argParser(wholeBetween(1, 100_000))
-        .default(10_000),
-    )
-    .addOption(
-      option('--workers <n>', 'threads that serve; they share the port and the rate limit')
-        .argParser(wholeBetween(1, WORKERS_MAX))
-        .default(1),
-    )
-    .addOption(
-      option('--drain <seconds>', 'time in which open streams are closed after a stop signal')
-        .argParser(wholeBetween(0, 600))
-        .default(10),
-    )
+/** Options of a command that serves a log. `listener` has those of its private listener. */
+export function nodeOptions(listener: readonly Option[]): readonly Option[] {
+  return [
+    option('--verify-first', 'hash the whole log again before the first answer'),
+    directoryOption(),
+    option('--host <address>', 'address of the public listener').default('127.0.0.1'),
+    option('--port <n>', 'port of the public listener').argParser(portNumber).default(8080),
+    ...listener,
+    option('--trust-proxy <cidrs>', 'networks of proxies whose X-Forwarded-For is believed')
+      .argParser(networks)
+      .default('', 'none'),
+    option('--rate-limit <n>', 'most requests of one address in any 60 s, or off')
+      .argParser(rateLimit)
+      .default(60),
+    option('--max-streams <n>', 'most open streams of this node')
+      .argParser(wholeBetween(1, 100_000))
+      .default(10_000),
+    option('--workers <n>', 'threads that serve; they share the port and the rate limit')
+      .argParser(wholeBetween(1, WORKERS_MAX))
+      .default(1),
+    option('--drain <seconds>', 'time in which open streams are closed after a stop signal')
+      .argParser(wholeBetween(0, 600))
+      .default(10),
+  ]
 }
 
 /** Settings of the node that the options choose. */

@@ -1,9 +1,9 @@
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { hasStore } from '../../log/store/store.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
-import { beginLines, type LineOptions, lineOptions, sayStart } from '../log-lines/start-lines.ts'
-import type { Option as PluggedOption, ServePart } from '../plug/option.ts'
+import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../log-lines/start-lines.ts'
+import type { CommandSpec, Option as PluggedOption, ProgramContext, ServePart } from '../plug/option.ts'
 import { readTokens } from '../publish/token-file.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
@@ -12,11 +12,11 @@ import { hostInUrl } from '../terminal/log-address.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
-import { type LogOptions, logOptions, namesNoSite, newLogOf } from './log-options.ts'
+import { LOG_OPTIONS, type LogOptions, namesNoSite, newLogOf } from './log-options.ts'
 import { runToEnd } from './node-ending.ts'
 import { type NodeOptions, nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
 import { readSharedKeys, readSigningKeys } from './signing-key-file.ts'
-import { siteOf, type SiteOptions, siteOptions } from './site-options.ts'
+import { SITE_OPTIONS, siteOf, type SiteOptions } from './site-options.ts'
 
 export type ServeOptions = LogOptions &
   SiteOptions &
@@ -33,17 +33,17 @@ export type ServeOptions = LogOptions &
   }>
 
 /** The command `serve`. */
-export async function serveCommand(
-  context: CommandContext,
-  lines: LogLines,
-  done: (code: ExitCode) => void,
-  plugged: readonly PluggedOption[],
-): Promise<Command> {
+export async function serveCommand({
+  context,
+  lines,
+  options: plugged,
+}: ProgramContext): Promise<CommandSpec> {
   const parts = await loadServeParts(plugged)
-  const serveAlone = serveOptions(new Command('serve').description('serve the log of a data directory'))
-  return parts
-    .reduce((command, { add }) => add(command), serveAlone)
-    .action(async (options: ServeOptions, command: Command) => {
+  return {
+    name: 'serve',
+    description: 'serve the log of a data directory',
+    options: [...SERVE_OPTIONS, ...parts.flatMap((part) => part.options)],
+    async run(options: ServeOptions, command: Command) {
       const own = beginLines(options, { context, lines })
       refuseOtherOwner(options.data, own)
       refuseMirrorDirectory(options.data)
@@ -59,8 +59,9 @@ export async function serveCommand(
       }
       const settings = settingsOf(options, { simulated: false, ...ports }, own)
       sayStart(lines, command)
-      done(await serve(settings, own, lines))
-    })
+      return await serve(settings, own, lines)
+    },
+  }
 }
 
 /** Loads the parts of `serve` that options bring. */
@@ -80,36 +81,27 @@ function chosen<Port>(
   return null
 }
 
-/** Adds the options of `serve` and `demo`. */
-export function serveOptions(command: Command): Command {
-  const own = lineOptions(siteOptions(logOptions(command)))
-    .addOption(new Option('--accept-new-key', 'sign with a key that no earlier key has named'))
-    .addOption(
-      new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
-    )
-    .addOption(
-      new Option('--accept-clock', 'publish although the newest event is more than 60 s ahead of the clock'),
-    )
-    .addOption(
-      option(
-        '--upgrade',
-        'upgrade the store of an older Daybook first, also while that one serves it, and take over when it stops',
-      ),
-    )
-  return nodeOptions(own, (node) =>
-    node
-      .addOption(option('--publish-host <address>', 'address of the private listener').default('127.0.0.1'))
-      .addOption(
-        option('--publish-port <n>', 'port of the private listener').argParser(portNumber).default(8081),
-      )
-      .addOption(
-        option(
-          '--publish-token-file <file>',
-          'file with the publish token (default: made in the data directory)',
-        ),
-      ),
-  )
-}
+/** Options of `serve` and `demo`. */
+export const SERVE_OPTIONS: readonly Option[] = [
+  ...LOG_OPTIONS,
+  ...SITE_OPTIONS,
+  ...LINE_OPTIONS,
+  new Option('--accept-new-key', 'sign with a key that no earlier key has named'),
+  new Option('--accept-loss', 'continue an older copy as a new log, without the events published since'),
+  new Option('--accept-clock', 'publish although the newest event is more than 60 s ahead of the clock'),
+  option(
+    '--upgrade',
+    'upgrade the store of an older Daybook first, also while that one serves it, and take over when it stops',
+  ),
+  ...nodeOptions([
+    option('--publish-host <address>', 'address of the private listener').default('127.0.0.1'),
+    option('--publish-port <n>', 'port of the private listener').argParser(portNumber).default(8081),
+    option(
+      '--publish-token-file <file>',
+      'file with the publish token (default: made in the data directory)',
+    ),
+  ]),
+]
 
 type ServePorts = Pick<ServiceSettings, 'carrier' | 'cosigners'> &
   Readonly<{

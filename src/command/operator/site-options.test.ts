@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
+import { commandWith } from '../../../test/stage/command-stage.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { Site } from '../../web/markup/site.ts'
-import { siteOf, type SiteOptions, siteOptions } from './site-options.ts'
+import { SITE_OPTIONS, siteOf, type SiteOptions } from './site-options.ts'
 
 function siteFrom(...words: readonly string[]): Omit<Site, 'url'> {
-  const command = siteOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))
-  return siteOf(command.parse(words, { from: 'user' }).opts<SiteOptions>(), msOf(0))
+  return siteOf(commandWith(SITE_OPTIONS).parse(words, { from: 'user' }).opts<SiteOptions>(), msOf(0))
 }
 
 suite('the address of the site', () => {
   const parse = (text: string): string | undefined =>
-    siteOptions(new Command().exitOverride().configureOutput({ writeErr: () => {} }))
-      .parse(['--public-url', text], { from: 'user' })
-      .opts<SiteOptions>().publicUrl
+    commandWith(SITE_OPTIONS).parse(['--public-url', text], { from: 'user' }).opts<SiteOptions>().publicUrl
 
   for (const [text, as] of [
     ['https://data.example.org', 'https://data.example.org'],

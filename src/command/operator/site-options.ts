@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, type Option } from 'commander'
 import type { Ms } from '../../protocol/moment.ts'
 import { DEFAULT_SITE, type Explorer, parseExplorer, type Site } from '../../web/markup/site.ts'
 import { option, wholeBetween } from '../terminal/options.ts'
@@ -22,44 +22,29 @@ const PAGE_CACHE_SECONDS_MAX = 60
 /** Control characters and lone surrogates, which no header or page may contain. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 
-/** Adds the options for the names and links on the pages. */
-export function siteOptions(command: Command): Command {
-  return command
-    .addOption(
-      option('--public-url <url>', 'public address of the site, for links on its pages').argParser(publicUrl),
-    )
-    .addOption(
-      option('--site-name <name>', 'name of the site on its pages')
-        .argParser((text) => shortText(text, NAME_CHARS_MAX))
-        .default(DEFAULT_SITE.name),
-    )
-    .addOption(
-      option('--token <symbol>', 'symbol of the token on the pages')
-        .argParser((text) => shortText(text, TOKEN_CHARS_MAX))
-        .default(DEFAULT_SITE.token),
-    )
-    .addOption(
-      option('--explorer <url>', 'address of a transaction in an explorer, with {tx}; may be repeated')
-        .argParser((text, earlier: readonly Explorer[]) => explorers(text, earlier))
-        .default([], 'none'),
-    )
-    .addOption(
-      option('--licence <url>', 'address of the licence of the published data').argParser((text) =>
-        address(text, ['https:', 'http:']),
-      ),
-    )
-    .addOption(
-      option(
-        '--page-cache <seconds>',
-        'time for which a CDN may keep a page without asking (default: none)',
-      ).argParser(wholeBetween(1, PAGE_CACHE_SECONDS_MAX)),
-    )
-    .addOption(
-      option('--contact <url>', 'contact address: https: or mailto:').argParser((text) =>
-        address(text, ['https:', 'mailto:']),
-      ),
-    )
-}
+/** Options for the names and links on the pages. */
+export const SITE_OPTIONS: readonly Option[] = [
+  option('--public-url <url>', 'public address of the site, for links on its pages').argParser(publicUrl),
+  option('--site-name <name>', 'name of the site on its pages')
+    .argParser((text) => shortText(text, NAME_CHARS_MAX))
+    .default(DEFAULT_SITE.name),
+  option('--token <symbol>', 'symbol of the token on the pages')
+    .argParser((text) => shortText(text, TOKEN_CHARS_MAX))
+    .default(DEFAULT_SITE.token),
+  option('--explorer <url>', 'address of a transaction in an explorer, with {tx}; may be repeated')
+    .argParser((text, earlier: readonly Explorer[]) => explorers(text, earlier))
+    .default([], 'none'),
+  option('--licence <url>', 'address of the licence of the published data').argParser((text) =>
+    address(text, ['https:', 'http:']),
+  ),
+  option(
+    '--page-cache <seconds>',
+    'time for which a CDN may keep a page without asking (default: none)',
+  ).argParser(wholeBetween(1, PAGE_CACHE_SECONDS_MAX)),
+  option('--contact <url>', 'contact address: https: or mailto:').argParser((text) =>
+    address(text, ['https:', 'mailto:']),
+  ),
+]
 
 /** Settings of the pages, except the address of the site. */
 export function siteOf(

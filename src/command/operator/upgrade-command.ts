@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import { LockedError } from '../../log/store/lock.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import { removeKept } from '../../publish/upgrade/swap-stores.ts'
@@ -17,6 +17,7 @@ import { openProgress } from '../terminal/progress.ts'
 import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { VERSION } from '../terminal/version.ts'
 import { directoryOption, requireLog } from './log-options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { readableKeys, readKeyFile } from './signing-key-file.ts'
 
 type UpgradeOptions = Readonly<{
@@ -28,32 +29,32 @@ type UpgradeOptions = Readonly<{
 }>
 
 /** The command `upgrade`. */
-export function upgradeCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function upgradeCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('upgrade')
-  return new Command('upgrade')
-    .description(
+  return {
+    name: 'upgrade',
+    description:
       'bring the store of an older Daybook to the present schema; that one may go on serving meanwhile',
-    )
-    .addOption(directoryOption())
-    .addOption(
+    options: [
+      directoryOption(),
       option('--signing-key-file <files>', 'key that signs the log (default: <dir>.key)').argParser(keyFiles),
-    )
-    .addOption(
       option(
         '--wait <seconds>',
         'longest wait for the service that uses the directory, when all else is done',
       )
         .argParser(wholeBetween(0, 86_400))
         .default(600),
-    )
-    .addOption(new Option('--rebuild', 'compute a store of the present schema again from its log'))
-    .addOption(new Option('--remove-old', 'remove the old stores that earlier upgrades have kept'))
-    .addHelpText('after', '\nExample: daybook upgrade --data /var/lib/daybook/log')
-    .action(async ({ data, signingKeyFile, wait, rebuild, removeOld }: UpgradeOptions) => {
+      new Option('--rebuild', 'compute a store of the present schema again from its log'),
+      new Option('--remove-old', 'remove the old stores that earlier upgrades have kept'),
+    ],
+    help: 'Example: daybook upgrade --data /var/lib/daybook/log',
+    run({ data, signingKeyFile, wait, rebuild, removeOld }: UpgradeOptions) {
       requireLog(data)
+      if (removeOld === true) return removeOldStores(data, context)
       const task = { data, waitMs: wait * 1_000, rebuild: rebuild === true, keyFiles: signingKeyFile ?? null }
-      done(removeOld === true ? removeOldStores(data, context) : await upgrade(task, context))
-    })
+      return upgrade(task, context)
+    },
+  }
 }
 
 function removeOldStores(data: string, context: CommandContext): ExitCode {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import type { Argument, Option as CommandOption } from 'commander'
 import type { Registry } from 'prom-client'
 import type { Readable } from 'node:stream'
 import type { LogReader } from '../../log/store/reader.ts'
@@ -35,8 +35,8 @@ export type Option = Readonly<{
  * when they do not choose the port, and throws a CommandError for a mistake.
  */
 export type ServePart = Readonly<{
-  /** Adds its options to the command. */
-  add(command: Command): Command
+  /** Its options of the command. */
+  options: readonly CommandOption[]
   /** Port `leads()`: other machines carry the log, and one of its nodes leads. */
   carrier?(options: object): LogCarrier | null
   /** Port `judge(tx)`: asks what became of transactions. `chain` is that of the log; null when it is not known yet. */
@@ -84,8 +84,9 @@ export type NodeTools = Readonly<{
 
 /** Part of `publish`: another source of drafts than a file. */
 export type PublishPart = Readonly<{
-  /** Adds its options to the command. */
-  add(command: Command): Command
+  /** Its options of the command, and its examples in the help. */
+  options: readonly CommandOption[]
+  help: string
   /** Whether the parsed options choose it in place of the file. Throws a CommandError for a mistake. */
   isChosen(options: object, file: string | null): boolean
   /** Publishes the drafts of the source. */
@@ -94,16 +95,17 @@ export type PublishPart = Readonly<{
 
 /** Part of `verify`: a check of the log's transactions against a blockchain. */
 export type VerifyPart = Readonly<{
-  /** Adds its options to the command. */
-  add(command: Command): Command
+  /** Its options of the command, and its example in the help. */
+  options: readonly CommandOption[]
+  help: string
   /** Opens the check; null when the parsed options do not choose it. Throws a CommandError for a mistake. */
   checkOf(options: object, source: Source, context: CommandContext): Promise<ChainCheck | null>
 }>
 
 /** Part of `mirror`, a node that proves the log of another service: port `cosign(checkpoint)` for what it has proved. */
 export type MirrorPart = Readonly<{
-  /** Adds its options to the command. */
-  add(command: Command): Command
+  /** Its options of the command. */
+  options: readonly CommandOption[]
   /** The witness of a mirror in this data directory; null when the parsed options do not choose it. */
   witness(options: object, data: string): MirrorWitness | null
 }>
@@ -134,14 +136,30 @@ export type ProvedLog = TrustedLog &
 /** `unproved`: not now. `inconsistent`: the log has signed a tree that cannot be. */
 export type GuardRefusal = Readonly<{ outcome: 'unproved' | 'inconsistent'; reason: string }>
 
-/** Surroundings of every command. `done` receives the exit code of a command. */
+/** Surroundings of every command. */
 export type ProgramContext = Readonly<{
   context: CommandContext
   lines: LogLines
   input: Readable
-  done: (code: ExitCode) => void
   /** Options that `main.ts` plugs in. */
   options: readonly Option[]
+}>
+
+/** A command: its words, its options, and what it does. */
+export type CommandSpec = Readonly<{
+  name: string
+  alias?: string | undefined
+  description: string
+  arguments?: readonly Argument[]
+  options?: readonly CommandOption[]
+  /** Text below the options in the help: examples. */
+  help?: string
+  /** Commands below it. */
+  commands?: readonly CommandSpec[]
+  /** Whether the command above runs it when none is named. */
+  isDefault?: true
+  /** Runs it with its arguments, its parsed options and the command of commander. */
+  run?(...given: unknown[]): ExitCode | Promise<ExitCode>
 }>
 
 /** Headings of the groups of commands in the help, by those who use them. The help has them in this order. */
@@ -156,7 +174,7 @@ export const COMMAND_GROUPS = {
 export type LazyCommand = Readonly<{
   group: keyof typeof COMMAND_GROUPS
   name: string
-  load(surroundings: ProgramContext): Promise<Command>
+  load(): Promise<(surroundings: ProgramContext) => CommandSpec | Promise<CommandSpec>>
 }>
 
 export function lazy(group: LazyCommand['group'], name: string, load: LazyCommand['load']): LazyCommand {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Argument, Command } from 'commander'
+import { Argument } from 'commander'
 import type { Answer } from '../../client/ask.ts'
 import { endpointPath, type QueryValues } from '../../client/endpoint-query.ts'
 import { openSameLog } from '../../client/event-pages.ts'
@@ -14,7 +14,8 @@ import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
-import { optionOf, wholeBetween } from '../terminal/options.ts'
+import { optionOf, TO_URLS, wholeBetween } from '../terminal/options.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { concernsNode, openPublishAccess, sendDrafts } from './publish-client.ts'
 
 type CorrectOptions = Readonly<{
@@ -31,35 +32,28 @@ type CorrectOptions = Readonly<{
 }>
 
 /** The command `correct`. */
-export function correctCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function correctCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('correct')
-  return new Command('correct')
-    .description('cancel a published event with a correction, and publish its replacement')
-    .addArgument(new Argument('<seq>', 'seq of the event').argParser(wholeBetween(1, SEQ_MAX)))
-    .addOption(option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'))
-    .addOption(
-      option(
-        '--to <urls>',
-        'address of the publish API; with several nodes, their addresses with commas',
-      ).default('http://127.0.0.1:8081'),
-    )
-    .addOption(option('--token-file <file>', 'file with the publish token'))
-    .addOption(option('--reason <text>', 'reason for the correction, which is published'))
-    .addOption(
+  return {
+    name: 'correct',
+    description: 'cancel a published event with a correction, and publish its replacement',
+    arguments: [new Argument('<seq>', 'seq of the event').argParser(wholeBetween(1, SEQ_MAX))],
+    options: [
+      option('--url <url>', 'address of the service').default('http://127.0.0.1:8080'),
+      option('--to <urls>', TO_URLS).default('http://127.0.0.1:8081'),
+      option('--token-file <file>', 'file with the publish token'),
+      option('--reason <text>', 'reason for the correction, which is published'),
       option(
         '--restate <draft>',
         'changed fields of the replacement, as JSON or a file; the other fields are copied',
       ),
-    )
-    .addOption(option('--ref <ref>', 'ref of the correction (default: correction-of-<seq>)'))
-    .addOption(option('--dry-run', 'print the drafts instead of sending them'))
-    .addHelpText(
-      'after',
-      `
-Example:
+      option('--ref <ref>', 'ref of the correction (default: correction-of-<seq>)'),
+      option('--dry-run', 'print the drafts instead of sending them'),
+    ],
+    help: `Example:
   daybook correct 184223 --token-file token --reason 'Counted twice' --restate '{"kots":"12.5"}'`,
-    )
-    .action(async (seq: number, options: CorrectOptions) => done(await correct(seq, options, context)))
+    run: (seq: number, options: CorrectOptions) => correct(seq, options, context),
+  }
 }
 
 /**

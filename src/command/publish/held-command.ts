@@ -1,10 +1,11 @@
-import { Argument, Command, type Option } from 'commander'
-import { optionOf } from '../terminal/options.ts'
+import { Argument } from 'commander'
+import { optionOf, TO_URLS } from '../terminal/options.ts'
 import { print, printable } from '../terminal/output.ts'
 import { askOperator, openPublishAccess, type PublishAccess } from './publish-client.ts'
 import { HELD_DECISIONS, type HeldDecision, LISTED_STATES } from '../../publish/api/held-api.ts'
 import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.ts'
 import { formatTable } from '../consumer/output-answer.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 
 /** Options of every command below `held`, as commander parses them. */
@@ -18,44 +19,37 @@ const MEANINGS: Readonly<Record<HeldDecision, string>> = {
 }
 
 /** The command `held`: the list of held drafts, and the decisions about them. */
-export function heldCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+export function heldCommand({ context }: ProgramContext): CommandSpec {
   const option = optionOf('held')
-  const own = (): readonly Option[] => [
-    option(
-      '--to <urls>',
-      'address of the publish API; with several nodes, their addresses with commas',
-    ).default('http://127.0.0.1:8081'),
+  const own = [
+    option('--to <urls>', TO_URLS).default('http://127.0.0.1:8081'),
     option('--token-file <file>', 'file with the publish token; required').makeOptionMandatory(),
   ]
-  const held = new Command('held')
-    .description('list the drafts that wait for the blockchain, and decide about them')
-    .addHelpText(
-      'after',
-      `
-Examples:
+  const reason = option('--reason <text>', 'reason, which is never published; required').makeOptionMandatory()
+  return {
+    name: 'held',
+    description: 'list the drafts that wait for the blockchain, and decide about them',
+    help: `Examples:
   daybook held --token-file token
   daybook held vouch payment-4711 --token-file token --reason 'Seen as final in the explorer'`,
-    )
-  const list = new Command('list')
-    .description('list held drafts, in order of acceptance (the default)')
-    .addOption(option('--state <name>', 'only drafts in this state').choices(LISTED_STATES))
-    .action(async (options: HeldOptions & { state?: string }) => done(await listHeld(options, context)))
-  for (const one of own()) list.addOption(one)
-  held.addCommand(list, { isDefault: true })
-  for (const decision of HELD_DECISIONS) {
-    const command = new Command(decision)
-      .description(MEANINGS[decision])
-      .addArgument(new Argument('<ref...>', 'refs of the drafts'))
-      .addOption(
-        option('--reason <text>', 'reason, which is never published; required').makeOptionMandatory(),
-      )
-      .action(async (refs: readonly string[], options: HeldOptions & { reason: string }) =>
-        done(await decideHeld(decision, refs, options, context)),
-      )
-    for (const one of own()) command.addOption(one)
-    held.addCommand(command)
+    commands: [
+      {
+        name: 'list',
+        description: 'list held drafts, in order of acceptance (the default)',
+        options: [option('--state <name>', 'only drafts in this state').choices(LISTED_STATES), ...own],
+        isDefault: true,
+        run: (options: HeldOptions & { state?: string }) => listHeld(options, context),
+      },
+      ...HELD_DECISIONS.map((decision) => ({
+        name: decision,
+        description: MEANINGS[decision],
+        arguments: [new Argument('<ref...>', 'refs of the drafts')],
+        options: [reason, ...own],
+        run: (refs: readonly string[], options: HeldOptions & { reason: string }) =>
+          decideHeld(decision, refs, options, context),
+      })),
+    ],
   }
-  return held
 }
 
 /** Drafts of one request for a page, and refs of one decision: the most that the publish API takes. */

@@ -1,13 +1,13 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { Command } from 'commander'
+import { Argument } from 'commander'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatCount } from '../../protocol/amount.ts'
-import type { Option as PluggedOption } from '../plug/option.ts'
+import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { openClient, withCommandErrors } from '../terminal/client.ts'
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
-import { option } from '../terminal/options.ts'
+import { option, TO_URLS } from '../terminal/options.ts'
 import { printable, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { openDraftCounts } from './draft-counts.ts'
@@ -19,40 +19,29 @@ import { publishInput } from './publish-input.ts'
 export type PublishOptions = Readonly<{ to: string; url?: string; tokenFile?: string }>
 
 /** The command `publish`: drafts from a file, from an input that may never end, or from the source of an option. */
-export async function publishCommand(
-  context: CommandContext,
-  input: Readable,
-  done: (code: ExitCode) => void,
-  plugged: readonly PluggedOption[],
-): Promise<Command> {
+export async function publishCommand(surroundings: ProgramContext): Promise<CommandSpec> {
+  const { context, input, options: plugged } = surroundings
   const parts = await Promise.all(plugged.flatMap(({ publish: load }) => load?.() ?? []))
-  const publishAlone = new Command('publish')
-    .description('send drafts to the publish API')
-    .argument('[file]', 'drafts as JSON lines; - for standard input, the default')
-    .addOption(
-      option(
-        '--to <urls>',
-        'address of the publish API; with several nodes, their addresses with commas',
-      ).default('http://127.0.0.1:8081'),
-    )
-    .addOption(
-      option('--url <url>', 'address of the service: refuse a publish API that belongs to another log'),
-    )
-    .addOption(option('--token-file <file>', 'file with the publish token; required to send drafts'))
-    .addHelpText(
-      'after',
-      `
-Examples:
+  const examples = `Examples:
   daybook publish drafts.jsonl --token-file token
-  tail -n +1 -F drafts.jsonl | daybook publish - --token-file token`,
-    )
-  return parts
-    .reduce((command, { add }) => add(command), publishAlone)
-    .action(async (file: string | undefined, options: PublishOptions) => {
+  tail -n +1 -F drafts.jsonl | daybook publish - --token-file token`
+  return {
+    name: 'publish',
+    description: 'send drafts to the publish API',
+    arguments: [new Argument('[file]', 'drafts as JSON lines; - for standard input, the default')],
+    options: [
+      option('--to <urls>', TO_URLS).default('http://127.0.0.1:8081'),
+      option('--url <url>', 'address of the service: refuse a publish API that belongs to another log'),
+      option('--token-file <file>', 'file with the publish token; required to send drafts'),
+      ...parts.flatMap(({ options }) => options),
+    ],
+    help: [examples, ...parts.map(({ help }) => help)].join('\n'),
+    async run(file: string | undefined, options: PublishOptions) {
       const part = parts.find(({ isChosen }) => isChosen(options, file ?? null))
-      if (part !== undefined) return done(await part.publish(options, context))
-      done(await publishFrom(file ?? null, await givenAccess(options, context), input, context))
-    })
+      if (part !== undefined) return await part.publish(options, context)
+      return await publishFrom(file ?? null, await givenAccess(options, context), input, context)
+    },
+  }
 }
 
 async function publishFrom(

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { WORD } from '../../protocol/rules.ts'
 import { UsageError } from './command-error.ts'
 import { parseNetworks } from '../../serve/allowance/caller.ts'
@@ -86,6 +86,12 @@ export function originName(text: string): string {
   }
   return text
 }
+
+/** The argument that names a service. */
+export const URL_ARGUMENT: Argument = new Argument('<url>', 'address of the service')
+
+/** Meaning of `--to` of the commands that use the publish API. */
+export const TO_URLS = 'address of the publish API; with several nodes, their addresses with commas'
 
 /** Parses `--signing-key-file`: one path, or two separated by a comma. */
 export function keyFiles(text: string): readonly string[] {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { Command } from 'commander'
+import { commandWith } from '../../../test/stage/command-stage.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { FinalitySettings } from '../gate/finality-settings.ts'
 import { CommandError } from '../../command/terminal/command-error.ts'
-import { finalityOf, type FinalityOptions, finalityOptions } from './finality-options.ts'
+import { finalityOf, type FinalityOptions, SERVE_WITH_FINALITY } from './finality-options.ts'
 
 const KEY = 'a-secret-key-of-a-provider'
 const PAYER = 'So11111111111111111111111111111111111111112'
@@ -13,8 +13,7 @@ const EVM_PAYER = `0x${'Ab'.repeat(20)}`
 
 /** The settings that these words of the command line give. */
 function settingsOf(words: readonly string[], chain: Chain = 'solana'): FinalitySettings | null {
-  const command = finalityOptions(new Command('serve')).exitOverride()
-  command.configureOutput({ writeErr: () => undefined })
+  const command = commandWith(SERVE_WITH_FINALITY.options)
   command.parse(words, { from: 'user' })
   return finalityOf(command.opts<FinalityOptions>(), chain)
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { ChainError, chainUrlsOf } from '../rpc/chain-url.ts'
 import type { TokenAccount } from '../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
@@ -10,9 +9,26 @@ import { option, OVERDUE_MINUTES, overdueOption, wholeBetween } from '../../comm
 import { UsageError } from '../../command/terminal/command-error.ts'
 import { openFinalityMetrics } from './finality-metrics.ts'
 
+const MINUTE_MS = 60_000
+const REQUESTS_A_MINUTE = 240
+const REQUESTS_A_MINUTE_MAX = 100_000
+
 /** The part of `serve`: drafts with a transaction are held until RPC servers say that it is final. */
 export const SERVE_WITH_FINALITY: ServePart = {
-  add: finalityOptions,
+  options: [
+    option(
+      '--finality <servers>',
+      'hold each draft with a transaction until these JSON-RPC servers say that it is final: solana=URL,URL,URL or evm=…; three are best',
+    ),
+    option(
+      '--finality-amounts <accounts>',
+      'hold payouts of more than the payer moved in their transaction: payer=ADDRESS,token=MINT',
+    ),
+    option('--finality-requests <n>', 'most requests a minute to each URL of --finality')
+      .argParser(wholeBetween(REQUESTS_A_MINUTE_MIN, REQUESTS_A_MINUTE_MAX))
+      .default(REQUESTS_A_MINUTE),
+    overdueOption(),
+  ],
   judge(options: FinalityOptions, chain) {
     const settings = finalityOf(options, chain)
     return settings === null ? null : judgeOf(settings)
@@ -38,33 +54,6 @@ export type FinalityOptions = Readonly<{
   /** Minutes. */
   finalityOverdue: number
 }>
-
-const MINUTE_MS = 60_000
-const REQUESTS_A_MINUTE = 240
-const REQUESTS_A_MINUTE_MAX = 100_000
-
-/** Adds the options that say how the chain is asked. */
-export function finalityOptions(command: Command): Command {
-  return command
-    .addOption(
-      option(
-        '--finality <servers>',
-        'hold each draft with a transaction until these JSON-RPC servers say that it is final: solana=URL,URL,URL or evm=…; three are best',
-      ),
-    )
-    .addOption(
-      option(
-        '--finality-amounts <accounts>',
-        'hold payouts of more than the payer moved in their transaction: payer=ADDRESS,token=MINT',
-      ),
-    )
-    .addOption(
-      option('--finality-requests <n>', 'most requests a minute to each URL of --finality')
-        .argParser(wholeBetween(REQUESTS_A_MINUTE_MIN, REQUESTS_A_MINUTE_MAX))
-        .default(REQUESTS_A_MINUTE),
-    )
-    .addOption(overdueOption())
-}
 
 /**
  * Settings of finality for a log of this chain, which is null when it is not known yet; null without `--finality`. Errors never repeat what was given: a URL may

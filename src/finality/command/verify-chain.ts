@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { randomBytes } from 'node:crypto'
 import { ChainError } from '../rpc/chain-url.ts'
 import { openChain } from '../chain/open-chain.ts'
@@ -25,41 +24,31 @@ const SAMPLE_MAX = 10_000
 const REQUESTS = 240
 const REQUESTS_MAX = 100_000
 
+// `serve` has options of these names too, with other values.
+const own = optionOf('verify')
+
 /** The part of `verify`: RPC servers of the reader are asked about a sample of the log's transactions. */
 export const VERIFY_CHAIN: VerifyPart = {
-  add: chainOptions,
+  options: [
+    own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
+    own('--payer <address>', 'account that pays, to compare amounts; needs --token'),
+    own('--token <address>', 'mint or contract of the paid token; needs --payer'),
+    own('--tx <id>', 'transaction to ask the chain about in any case'),
+    own('--sample <n>', 'random transactions to ask the chain about')
+      .argParser(wholeBetween(1, SAMPLE_MAX))
+      .default(SAMPLE),
+    own('--largest <n>', 'transactions with the largest payouts to ask about as well')
+      .argParser(wholeBetween(0, SAMPLE_MAX))
+      .default(LARGEST),
+    own('--chain-requests <n>', 'requests a minute to each RPC server at most')
+      .argParser(wholeBetween(1, REQUESTS_MAX))
+      .default(REQUESTS),
+  ],
+  help: '  daybook verify https://data.example.org --chain solana=https://rpc.example.org',
   async checkOf(options: ChainOptions, source, context) {
     const questions = await readChainCheck(options, source, context)
     return questions === null ? null : openChainCheck(questions)
   },
-}
-
-function chainOptions(command: Command): Command {
-  // `serve` has options of these names too, with other values.
-  const own = optionOf('verify')
-  return command
-    .addOption(
-      own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
-    )
-    .addOption(own('--payer <address>', 'account that pays, to compare amounts; needs --token'))
-    .addOption(own('--token <address>', 'mint or contract of the paid token; needs --payer'))
-    .addOption(own('--tx <id>', 'transaction to ask the chain about in any case'))
-    .addOption(
-      own('--sample <n>', 'random transactions to ask the chain about')
-        .argParser(wholeBetween(1, SAMPLE_MAX))
-        .default(SAMPLE),
-    )
-    .addOption(
-      own('--largest <n>', 'transactions with the largest payouts to ask about as well')
-        .argParser(wholeBetween(0, SAMPLE_MAX))
-        .default(LARGEST),
-    )
-    .addOption(
-      own('--chain-requests <n>', 'requests a minute to each RPC server at most')
-        .argParser(wholeBetween(1, REQUESTS_MAX))
-        .default(REQUESTS),
-    )
-    .addHelpText('after', '  daybook verify https://data.example.org --chain solana=https://rpc.example.org')
 }
 
 /** Options of `verify` about the chain, as commander parses them. */
@@ -152,9 +141,9 @@ async function askLog(source: Source): Promise<Readonly<{ chain: string | null; 
   }
 }
 
-function otherChain(own: string, asked: AskableChain): CommandError {
+function otherChain(ofLog: string, asked: AskableChain): CommandError {
   return new UsageError(
-    own === 'opaque'
+    ofLog === 'opaque'
       ? '--chain: this log does not name its chain (opaque), so nobody can be asked about its transactions'
       : `--chain: the transactions of this log are not of ${asked}: give the chain that its /status names`,
   )

@@ -6,9 +6,5 @@ import { lazy, type Option } from '../../command/plug/option.ts'
  * the thread that follows, `command/served-mirror.ts` for the service.
  */
 export const MIRROR: Option = {
-  commands: [
-    lazy('auditors', 'mirror', async ({ context, lines, done, options }) =>
-      (await import('./mirror-program.ts')).mirrorCommand(context, lines, done, options),
-    ),
-  ],
+  commands: [lazy('auditors', 'mirror', async () => (await import('./mirror-program.ts')).mirrorCommand)],
 }

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto'
-import { type Command, Command as NewCommand, InvalidArgumentError } from 'commander'
-import type { Option as PluggedOption } from '../../command/plug/option.ts'
-import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
-import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import { Argument, type Command, InvalidArgumentError } from 'commander'
+import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
+import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
 import {
   type NodeOptions,
   nodeOptions,
   nodeSettingsOf,
   portNumber,
 } from '../../command/operator/node-options.ts'
-import { publicUrl, siteOf, type SiteOptions, siteOptions } from '../../command/operator/site-options.ts'
+import { publicUrl, SITE_OPTIONS, siteOf, type SiteOptions } from '../../command/operator/site-options.ts'
 import { readAddress } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { option } from '../../command/terminal/options.ts'
 import { VERSION } from '../../command/terminal/version.ts'
-import type { CommandContext, ExitCode } from '../../command/terminal/command-context.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 import { parseVkey } from '../../tlog/note.ts'
@@ -31,47 +30,44 @@ type MirrorOptions = SiteOptions &
   }>
 
 /** Command `daybook mirror` with its options. */
-export async function mirrorCommand(
-  context: CommandContext,
-  lines: LogLines,
-  done: (code: ExitCode) => void,
-  plugged: readonly PluggedOption[],
-): Promise<Command> {
+export async function mirrorCommand({
+  context,
+  lines,
+  options: plugged,
+}: ProgramContext): Promise<CommandSpec> {
   const parts = await Promise.all(plugged.flatMap(({ mirror: load }) => load?.() ?? []))
-  const command = new NewCommand('mirror')
-    .description('follow the log of another service, prove all of it, and serve it')
-    .argument('<url>', 'address of the service to follow')
-    .addOption(
+  return {
+    name: 'mirror',
+    description: 'follow the log of another service, prove all of it, and serve it',
+    arguments: [new Argument('<url>', 'address of the service to follow')],
+    options: [
       option('--vkey <key>', 'verifier key of the log that you know; may be repeated')
         .argParser(vkeys)
         .default([], 'the keys that the log lists at the first start'),
-    )
-    .addOption(
       option(
         '--origin-url <url>',
         'public address of the followed service, if this mirror uses another one',
       ).argParser(publicUrl),
-    )
-    .addOption(
       option('--follow-former', 'go on with a log that continues the mirrored one after a loss of events'),
-    )
-  return nodeOptions(lineOptions(siteOptions(command)), (node) =>
-    parts
-      .reduce((whole, { add }) => add(whole), node)
-      .addOption(option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'))
-      .addOption(
+      ...SITE_OPTIONS,
+      ...LINE_OPTIONS,
+      ...nodeOptions([
+        ...parts.flatMap((part) => part.options),
+        option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'),
         option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8081),
-      ),
-  ).action(async (url: string, options: MirrorOptions, self: Command) => {
-    const origin = readAddress(url).origin
-    const [witness = null] = parts.flatMap((part) => part.witness(options, options.data) ?? [])
-    const ownContext = beginLines(options, { context, lines })
-    refuseOtherOwner(options.data, ownContext)
-    makeFolder(options.data, '--data')
-    sayStart(lines, self)
-    const { runMirror } = await import('./mirror-command.ts')
-    done(await runMirror({ ...settingsOf(origin, options, ownContext), witness }, ownContext, lines))
-  })
+      ]),
+    ],
+    async run(url: string, options: MirrorOptions, self: Command) {
+      const origin = readAddress(url).origin
+      const [witness = null] = parts.flatMap((part) => part.witness(options, options.data) ?? [])
+      const ownContext = beginLines(options, { context, lines })
+      refuseOtherOwner(options.data, ownContext)
+      makeFolder(options.data, '--data')
+      sayStart(lines, self)
+      const { runMirror } = await import('./mirror-command.ts')
+      return await runMirror({ ...settingsOf(origin, options, ownContext), witness }, ownContext, lines)
+    },
+  }
 }
 
 function settingsOf(

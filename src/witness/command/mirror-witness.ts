@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { portNumber } from '../../command/operator/node-options.ts'
 import type { MirrorPart, MirrorWitness } from '../../command/plug/option.ts'
 import { demandFreePort } from '../../command/service/taken-port.ts'
@@ -23,9 +22,29 @@ type MirrorWitnessOptions = Readonly<{
   acceptCopy?: true
 }>
 
+const own = optionOf('mirror')
+
 /** The part of `mirror`: the mirror cosigns the log as a witness. */
 export const COSIGNING_MIRROR: MirrorPart = {
-  add: mirrorWitnessOptions,
+  options: [
+    own(
+      '--witness-name <name>',
+      'cosign the log as a witness of this name, for ever: mirror.example.org/w1',
+    ).argParser(originName),
+    own(
+      '--witness-key-file <file>',
+      'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.witness.key and <dir>.witness.ml-dsa.key, made at the first start)',
+    ).argParser((paths: string, earlier: readonly string[] | undefined) => [
+      ...(earlier ?? []),
+      ...keyFiles(paths),
+    ]),
+    own('--witness-host <address>', 'address of the listener of the witness').default('127.0.0.1'),
+    own('--witness-port <n>', 'port of the listener of the witness').argParser(portNumber).default(8090),
+    own(
+      '--accept-copy',
+      'for one start: the state of the witness was moved, it is the newest one, and nothing else cosigns with its keys any more',
+    ),
+  ],
   witness(options: MirrorWitnessOptions, data) {
     const { witnessName: name, witnessKeyFile: keyFile, witnessHost, witnessPort, acceptCopy } = options
     if (name === undefined) {
@@ -109,34 +128,4 @@ export function witnessOf(
       }
     },
   }
-}
-
-function mirrorWitnessOptions(command: Command): Command {
-  const own = optionOf('mirror')
-  return command
-    .addOption(
-      own(
-        '--witness-name <name>',
-        'cosign the log as a witness of this name, for ever: mirror.example.org/w1',
-      ).argParser(originName),
-    )
-    .addOption(
-      own(
-        '--witness-key-file <file>',
-        'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.witness.key and <dir>.witness.ml-dsa.key, made at the first start)',
-      ).argParser((paths: string, earlier: readonly string[] | undefined) => [
-        ...(earlier ?? []),
-        ...keyFiles(paths),
-      ]),
-    )
-    .addOption(own('--witness-host <address>', 'address of the listener of the witness').default('127.0.0.1'))
-    .addOption(
-      own('--witness-port <n>', 'port of the listener of the witness').argParser(portNumber).default(8090),
-    )
-    .addOption(
-      own(
-        '--accept-copy',
-        'for one start: the state of the witness was moved, it is the newest one, and nothing else cosigns with its keys any more',
-      ),
-    )
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { option, wholeBetween } from '../../command/terminal/options.ts'
 import { collectWitnesses, readWitnesses } from '../../command/terminal/witness-option.ts'
@@ -17,7 +16,15 @@ import { feedWitnesses } from '../feed/feeder.ts'
 
 /** The part of `serve`: witnesses are asked to cosign the log. */
 export const SERVE_WITNESSED: ServePart = {
-  add: feedOptions,
+  options: [
+    option('--witness <vkey=url>', 'verifier key and address of a witness; may be repeated')
+      .argParser(collectWitnesses)
+      .default([], 'none'),
+    option(
+      '--witness-quorum <n>',
+      'witnesses that must cosign a checkpoint (default: more than half)',
+    ).argParser(wholeBetween(1, WITNESSES_MAX)),
+  ],
   cosigners(options: FeedOptions) {
     const choice = feedChoiceOf(options)
     return choice === null ? null : askedWitnesses(choice)
@@ -25,22 +32,6 @@ export const SERVE_WITNESSED: ServePart = {
 }
 
 type FeedOptions = Readonly<{ witness: readonly string[]; witnessQuorum?: number }>
-
-/** Adds the options that name the witnesses of a log. */
-function feedOptions(command: Command): Command {
-  return command
-    .addOption(
-      option('--witness <vkey=url>', 'verifier key and address of a witness; may be repeated')
-        .argParser(collectWitnesses)
-        .default([], 'none'),
-    )
-    .addOption(
-      option(
-        '--witness-quorum <n>',
-        'witnesses that must cosign a checkpoint (default: more than half)',
-      ).argParser(wholeBetween(1, WITNESSES_MAX)),
-    )
-}
 
 /** Witnesses of the options; null without any. Throws a `CommandError` that names the mistake. */
 function feedChoiceOf({ witness, witnessQuorum }: FeedOptions): FeedChoice | null {

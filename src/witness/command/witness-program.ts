@@ -1,16 +1,15 @@
-import { type Command, Command as NewCommand, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { sha256 } from '../../log/tree/signer.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
 import { COSIGNED_NAME_BYTES_MAX } from '../../tlog/cosignature.ts'
 import { LOG_KEYS_MAX, WITNESSED_LOGS_MAX } from '../cosigner/cosigner.ts'
 import { GROWTH_PER_MINUTE_MIN } from '../cosigner/growth-rate.ts'
-import { beginLines, type LineOptions, lineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
-import type { LogLines } from '../../command/log-lines/log-lines.ts'
+import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
+import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
 import { directoryOption } from '../../command/operator/log-options.ts'
 import { portNumber } from '../../command/operator/node-options.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
-import type { CommandContext, ExitCode } from '../../command/terminal/command-context.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/note.ts'
 
@@ -31,25 +30,18 @@ type WitnessOptions = LineOptions &
 const own = optionOf('witness')
 
 /** Command `daybook witness` with its options. */
-export function witnessCommand(
-  context: CommandContext,
-  lines: LogLines,
-  done: (code: ExitCode) => void,
-): Command {
-  const command = new NewCommand('witness')
-    .description('cosign the checkpoints of other logs, as far as each continues the former one')
-    .addOption(directoryOption())
-    .addOption(
+export function witnessCommand({ context, lines }: ProgramContext): CommandSpec {
+  return {
+    name: 'witness',
+    description: 'cosign the checkpoints of other logs, as far as each continues the former one',
+    options: [
+      directoryOption(),
       own('--name <name>', 'name of the witness in its cosignatures, for ever: witness.example.org; required')
         .argParser(originName)
         .makeOptionMandatory(),
-    )
-    .addOption(
       own('--log <vkey>', 'verifier key of a log to cosign; may be repeated; required')
         .argParser(addLogs)
         .makeOptionMandatory(),
-    )
-    .addOption(
       own(
         '--key-file <file>',
         'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.key and <dir>.ml-dsa.key, made at the first start)',
@@ -57,38 +49,36 @@ export function witnessCommand(
         ...(earlier ?? []),
         ...keyFiles(paths),
       ]),
-    )
-    .addOption(option('--host <address>', 'address of the public listener').default('127.0.0.1'))
-    .addOption(option('--port <n>', 'port of the public listener').argParser(portNumber).default(8090))
-    .addOption(option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'))
-    .addOption(option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8091))
-    .addOption(
+      option('--host <address>', 'address of the public listener').default('127.0.0.1'),
+      option('--port <n>', 'port of the public listener').argParser(portNumber).default(8090),
+      option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'),
+      option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8091),
       own('--log-rate <n>', 'most new sizes of one log in a minute')
         .argParser(wholeBetween(GROWTH_PER_MINUTE_MIN, 6_000))
         .default(60),
-    )
-    .addOption(
       own(
         '--accept-copy',
         'for one start: this state was moved, it is the newest one, and nothing else cosigns with its keys any more',
       ),
-    )
-  return lineOptions(command).action(async (options: WitnessOptions, self: Command) => {
-    const ownContext = beginLines(options, { context, lines })
-    refuseOtherOwner(options.data, ownContext)
-    makeFolder(options.data, '--data', 0o700)
-    sayStart(lines, self)
-    const { runWitness } = await import('./witness-command.ts')
-    const { log, keyFile, logRate, acceptCopy, ...rest } = options
-    const settings = {
-      ...rest,
-      logs: log,
-      keyFile,
-      growthPerMinute: logRate,
-      acceptCopy: acceptCopy === true,
-    }
-    done(await runWitness(settings, ownContext, lines))
-  })
+      ...LINE_OPTIONS,
+    ],
+    async run(options: WitnessOptions, self: Command) {
+      const ownContext = beginLines(options, { context, lines })
+      refuseOtherOwner(options.data, ownContext)
+      makeFolder(options.data, '--data', 0o700)
+      sayStart(lines, self)
+      const { runWitness } = await import('./witness-command.ts')
+      const { log, keyFile, logRate, acceptCopy, ...rest } = options
+      const settings = {
+        ...rest,
+        logs: log,
+        keyFile,
+        growthPerMinute: logRate,
+        acceptCopy: acceptCopy === true,
+      }
+      return await runWitness(settings, ownContext, lines)
+    },
+  }
 }
 
 /** Adds the logs of verifier keys to those of earlier options. An environment variable holds several with spaces. */
