@@ -9,7 +9,6 @@ import {
 import { CommandError } from '../command/terminal/command-error.ts'
 import { openNotifier } from '../command/publish/notifier.ts'
 import { DatabaseError } from '../command/database/database-connection.ts'
-import type { DatabaseTarget } from '../command/database/database-target.ts'
 import { type DraftCounts, openDraftCounts } from '../command/publish/draft-counts.ts'
 import {
   type DraftSender,
@@ -19,6 +18,7 @@ import {
 } from '../command/publish/draft-sender.ts'
 import { openOutboxSession, type OutboxSession } from './outbox-session.ts'
 import type { OutboxTable } from './outbox-sql.ts'
+import type { DatabaseTarget } from '../command/database/database-url.ts'
 
 /** A notification wakes the drainer. It looks by itself this often, because notifications may be lost. */
 const LOOK_MS = 1_000

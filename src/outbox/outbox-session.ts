@@ -4,9 +4,9 @@ import {
   type DatabaseConnection,
   DatabaseError,
 } from '../command/database/database-connection.ts'
-import type { DatabaseTarget } from '../command/database/database-target.ts'
 import type { DraftRow } from '../command/publish/draft-sender.ts'
 import { DRAINER_LOCK, type OutboxTable } from './outbox-sql.ts'
+import type { DatabaseTarget } from '../command/database/database-url.ts'
 
 /** Rows that are read at once. */
 const ROWS_MAX = 1_000

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import type { DatabaseTarget } from '../../src/command/database/database-target.ts'
+import type { DatabaseTarget } from '../../src/command/database/database-url.ts'
 
 /** Refusal of a connection: SQLSTATE and message. */
 type Refusal = Readonly<{ code: string; message: string }>

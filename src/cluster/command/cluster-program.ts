@@ -5,13 +5,12 @@ import { readSharedKeys } from '../../command/operator/signing-key-file.ts'
 import { keyFiles, option, optionOf } from '../../command/terminal/options.ts'
 import { printable } from '../../command/terminal/output.ts'
 import {
-  type ExitCode,
-  takeDirectory,
-  printNotice,
   type CommandContext,
+  type ExitCode,
+  printNotice,
+  takeDirectory,
 } from '../../command/terminal/command-context.ts'
 import { UsageError } from '../../command/terminal/command-error.ts'
-import { databaseOf } from '../../command/database/sent-database.ts'
 import { storePath } from '../../log/store/store.ts'
 import { KEYS_PATH } from '../log/key-step.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
@@ -125,7 +124,7 @@ async function check({ data, ...options }: CheckOptions, context: CommandContext
   const { faults, notices, rows, end } = await workOnTable('reading', context, (work) =>
     checkTable({
       ...work,
-      target: databaseOf(database),
+      target: database,
       options: { ...work, isSingle, memory, logId: '' },
       store,
     }),

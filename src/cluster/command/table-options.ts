@@ -3,7 +3,6 @@ import type { ServePart } from '../../command/plug/option.ts'
 import { parseDatabaseUrl } from '../../command/database/database-url.ts'
 import { option } from '../../command/terminal/options.ts'
 import { UsageError } from '../../command/terminal/command-error.ts'
-import { sentDatabase } from '../../command/database/sent-database.ts'
 import { clusterReportReader } from '../log/cluster-reports.ts'
 import type { TableSettings } from '../table/open-table.ts'
 
@@ -40,7 +39,7 @@ function tableOf(options: TableOptionValues): TableSettings | null {
     '--log-store',
     '--log-store-credentials',
   )
-  return { database: sentDatabase(target), isSingle: singleDatabase === true }
+  return { database: target, isSingle: singleDatabase === true }
 }
 
 /** The table, for a command that needs one. Throws a CommandError without `--log-store`. */

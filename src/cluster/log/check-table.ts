@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { DatabaseTarget } from '../../command/database/database-target.ts'
 import { openForReading, readIdentity, StoreError } from '../../log/store/store.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { compareRows, faultOfKeptRows } from '../row/compare-rows.ts'
@@ -8,6 +7,7 @@ import { APPEND_MS_MAX, ROW_BYTES_MAX } from '../table/log-table.ts'
 import { inspectTable, openLogTable, type TableOptions } from '../table/open-table.ts'
 import { asTableError, openTableSession, type PrimaryKeeper, TABLE } from '../table/table-session.ts'
 import { readTablePlace } from '../row/kept-rows.ts'
+import type { DatabaseTarget } from '../../command/database/database-url.ts'
 
 type CheckSettings = Readonly<{
   target: DatabaseTarget

@@ -1,4 +1,3 @@
-import { databaseOf } from '../../command/database/sent-database.ts'
 import { type HighWater, markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { isPassingFault } from '../../log/store/sqlite-error.ts'
 import { hasStore, openForWriting, readIdentity, StoreError, storePath } from '../../log/store/store.ts'
@@ -13,7 +12,7 @@ import type { ClusterFigures, ClusterNotice, ClusterReport } from './cluster-rep
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { openEvidence } from './evidence-folder.ts'
 import { KEYS_PATH, keysRequest } from './key-step.ts'
-import { requestRefusal, type FailedOutcome } from '../../publish/admission/outcome.ts'
+import { type FailedOutcome, requestRefusal } from '../../publish/admission/outcome.ts'
 import {
   COMMIT_BYTES,
   type CommitFailureSettings,
@@ -123,7 +122,7 @@ function tableOf(
 ): LogTable {
   const { database, isSingle } = carrier
   const memory = openPrimaryFile(dataDirectory)
-  return openLogTable(databaseOf(database), { isSingle, logId, memory, nowMs, monotonicMs })
+  return openLogTable(database, { isSingle, logId, memory, nowMs, monotonicMs })
 }
 
 type NodeParts = Readonly<{

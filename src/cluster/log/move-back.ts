@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { databaseOf } from '../../command/database/sent-database.ts'
 import { writeDurably } from '../../log/store/durable-rename.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
@@ -93,7 +92,7 @@ async function appendEnd(settings: MoveSettings, db: DatabaseSync, book: TableBo
   const { dataDirectory, table, monotonicMs, sleep, signal } = settings
   const options = optionsOf(settings, db)
   await using node = openClusterNode({
-    table: openLogTable(databaseOf(table.database), options),
+    table: openLogTable(table.database, options),
     book: {
       ...book,
       row() {

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { databaseOf } from '../../command/database/sent-database.ts'
 import { markHighWater, readHighWater } from '../../log/store/high-water.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { refuseMirror } from '../../log/store/mirror-meta.ts'
@@ -16,12 +15,12 @@ import { TableError, type TableRow } from '../table/log-table.ts'
 import { openLogTable, type TableOptions, type TableSettings } from '../table/open-table.ts'
 import { openPrimaryFile } from '../table/primary-file.ts'
 import type { DatabaseConnection } from '../../command/database/database-connection.ts'
-import type { DatabaseTarget } from '../../command/database/database-target.ts'
 import { askStandbyState, untilFlushed } from '../table/standby-proof.ts'
 import { lockOf, timeLeft } from '../table/look-at-table.ts'
 import { inspectSession } from '../table/table-guards.ts'
 import { asTableError, openTableSession, TABLE } from '../table/table-session.ts'
 import type { NewestRow } from '../node/cluster-node.ts'
+import type { DatabaseTarget } from '../../command/database/database-url.ts'
 
 /** A log that is moved, and its surroundings. */
 export type MoveSettings = Readonly<{
@@ -85,7 +84,7 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
     inTransaction(db, () => enterTable(db, last, keys))
     markHighWater(dataDirectory, newestCheckpoint(db))
   }
-  await moveRows(databaseOf(table.database), sent(), options, note)
+  await moveRows(table.database, sent(), options, note)
   return { head: headOf(db), rows: readTablePlace(db)?.place ?? 0 }
 }
 
@@ -107,7 +106,7 @@ async function isThere(
   options: TableOptions,
   { place, digest }: NewestRow,
 ): Promise<boolean> {
-  await using open = openLogTable(databaseOf(table.database), options)
+  await using open = openLogTable(table.database, options)
   const { last, rows } = await open.look(place, 1, place)
   if (last === 0) return false
   if (last < place)

@@ -1,4 +1,3 @@
-import type { DatabaseTarget } from '../../command/database/database-target.ts'
 import { APPEND_MS_MAX, type AppendAnswer, type LeadSession, type LogTable, TableError } from './log-table.ts'
 import { lockOf, lookAtTable, type SessionContext, timeLeft } from './look-at-table.ts'
 import { inspectSession } from './table-guards.ts'
@@ -7,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { setInterval } from 'node:timers'
 import { DatabaseError } from '../../command/database/database-connection.ts'
 import { askStandbyState, untilFlushed } from './standby-proof.ts'
-import type { SentDatabase } from '../../command/database/sent-database.ts'
+import type { DatabaseTarget } from '../../command/database/database-url.ts'
 
 /** Surroundings of a table. */
 export type TableOptions = Readonly<{
@@ -275,7 +274,7 @@ async function appendRow(
 
 /** The table that carries the log (`--log-store`), as it can be passed between threads. */
 export type TableSettings = Readonly<{
-  database: SentDatabase
+  database: DatabaseTarget
   /** Whether one database without a synchronous standby is accepted. */
   isSingle: boolean
 }>

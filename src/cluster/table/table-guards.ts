@@ -1,5 +1,5 @@
 import type { DatabaseConnection } from '../../command/database/database-connection.ts'
-import { isLocal } from '../../command/database/server-target.ts'
+import { isLocal } from '../../command/database/database-url.ts'
 import { APPEND_MS_MAX } from './log-table.ts'
 import { standbysNeeded } from './standby-proof.ts'
 import { NO_TABLE, TABLE, type TableSession } from './table-session.ts'

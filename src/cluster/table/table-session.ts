@@ -3,8 +3,12 @@ import {
   type DatabaseConnection,
   DatabaseError,
 } from '../../command/database/database-connection.ts'
-import type { DatabaseHost, DatabaseTarget } from '../../command/database/database-target.ts'
-import { serverTarget, shownHost } from '../../command/database/server-target.ts'
+import {
+  serverTarget,
+  shownHost,
+  type DatabaseHost,
+  type DatabaseTarget,
+} from '../../command/database/database-url.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { APPEND_MS_MAX, type PrimaryIdentity, SILENCE_MS_MAX, TableError } from './log-table.ts'
 

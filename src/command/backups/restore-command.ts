@@ -39,18 +39,17 @@ import { directoryOption } from '../operator/log-options.ts'
 import { defaultKeyFile, readableKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import {
-  type ExitCode,
-  takeDirectory,
-  printNotice,
   type CommandContext,
+  type ExitCode,
+  printNotice,
+  takeDirectory,
 } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { mirrorIn } from '../terminal/log-directory.ts'
 import { asPathError, isFolder, makeFolder } from '../terminal/option-paths.ts'
 import { keyFiles, optionOf } from '../terminal/options.ts'
-import { shellQuoted } from '../terminal/output.ts'
+import { formatAge, formatBytes, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { asCopyError, newName } from './new-copy.ts'
 

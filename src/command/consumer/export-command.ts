@@ -6,14 +6,20 @@ import { formatCount } from '../../protocol/amount.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
-import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { optionOf, URL_ARGUMENT } from '../terminal/options.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { filterOf, type FilterOptions, filterOptions, seqNumber } from './filter-options.ts'
+import {
+  filterOf,
+  type FilterOptions,
+  filterOptions,
+  OPTION_TIME_FORMS,
+  seqNumber,
+  timeOption,
+} from './event-options.ts'
 import { type EventFormat, openEventsText } from './output-events.ts'
-import { OPTION_TIME_FORMS, timeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/live-source.ts'

@@ -6,14 +6,14 @@ import { type Endpoint, ENDPOINTS, isRaw, isTableEndpoint } from '../../protocol
 import { type Parameter, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import { EVENT_TYPES } from '../../protocol/rules.ts'
-import { withCommandErrors, openClient } from '../terminal/client.ts'
-import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { openClient, withCommandErrors } from '../terminal/client.ts'
+import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import { CommandError } from '../terminal/command-error.ts'
 import { kindWord, listOf, oneOf, optionOf, URL_ARGUMENT, wholeBetween } from '../terminal/options.ts'
 import { print } from '../terminal/output.ts'
 import { formatAnswer } from './output-answer.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
-import { timeOption } from './time-options.ts'
+import { timeOption } from './event-options.ts'
 
 /** The command `get`: one command for each endpoint, with its parameters as options. */
 export function getCommand({ context }: ProgramContext): CommandSpec {

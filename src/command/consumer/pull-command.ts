@@ -11,14 +11,14 @@ import { formatCount } from '../../protocol/amount.ts'
 import { parseMonth } from '../../protocol/moment.ts'
 import type { ArchiveIndex, ArchiveManifest, ArchiveMonth } from '../../protocol/endpoints/file-endpoints.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
-import { type ExitCode, printNotice, type CommandContext } from '../terminal/command-context.ts'
+import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
 import { optionOf, URL_ARGUMENT } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { type MonthRange, monthRange } from './time-options.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { askedAgain, askedCovering } from '../../verify/reading/live-source.ts'
+import { type MonthRange, monthRange } from './event-options.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 

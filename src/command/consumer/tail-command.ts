@@ -11,9 +11,15 @@ import type { Ms } from '../../protocol/moment.ts'
 import { PAGE_LIMIT_MAX, SEQ_MAX } from '../../protocol/parameters.ts'
 import type { Status } from '../../protocol/endpoints/description-endpoints.ts'
 import { openCursorFile } from './cursor-file.ts'
-import { filterOf, type FilterOptions, filterOptions, seqNumber } from './filter-options.ts'
+import {
+  filterOf,
+  type FilterOptions,
+  filterOptions,
+  OPTION_TIME_FORMS,
+  pastTimeOption,
+  seqNumber,
+} from './event-options.ts'
 import { EVENT_FORMATS, type EventFormat, openEventsText } from './output-events.ts'
-import { OPTION_TIME_FORMS, pastTimeOption } from './time-options.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import { asCommandError, openClient, pauseOf, withCommandErrors } from '../terminal/client.ts'
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'

@@ -1,9 +1,8 @@
 import { Socket } from 'node:net'
 import { userInfo } from 'node:os'
 import { Client, type ClientConfig, DatabaseError as ServerError, defaults, type QueryResult } from 'pg'
-import { type ConnectionLoss, openLoss } from './connection-loss.ts'
-import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
+import type { DatabaseHost, DatabaseTarget } from './database-url.ts'
 
 /** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
 const ANSWER_MS = 40_000
@@ -90,8 +89,8 @@ async function connectHost(
   stop: AbortSignal,
   session: SessionSettings,
 ): Promise<Attempt> {
-  const connect = (tls: ClientConfig['ssl']): Promise<Attempt> =>
-    connectOnce(clientSettings(target, host, tls ?? false, session), stop)
+  const connect = (tls: Exclude<DatabaseTarget['tls'], 'prefer'>): Promise<Attempt> =>
+    connectOnce(clientSettings(target, host, tls, session), stop)
   // A Unix socket has no TLS.
   if (host?.host.startsWith('/') === true) return await connect(false)
   if (target.tls !== 'prefer') return await connect(target.tls)
@@ -192,7 +191,7 @@ async function answered<T>(ask: () => PromiseLike<T>, ms: number, loss: Connecti
 function clientSettings(
   target: DatabaseTarget,
   host: DatabaseHost | null,
-  ssl: NonNullable<ClientConfig['ssl']>,
+  tls: Exclude<DatabaseTarget['tls'], 'prefer'>,
   session: SessionSettings,
 ): ClientConfig {
   const { applicationName, connectSeconds, database, options, password, user } = target
@@ -211,7 +210,7 @@ function clientSettings(
     ...(user !== null && { user }),
     ...(password !== null && { password }),
     ...(database !== null && { database }),
-    ssl,
+    ssl: tls !== false && tls.checksName === false ? { ...tls, checkServerIdentity: () => undefined } : tls,
     application_name: applicationName,
     connectionTimeoutMillis: connectSeconds * 1_000,
     options: [options ?? '', ...Object.entries(settings).map(optionOf)].join(' ').trim(),
@@ -279,4 +278,41 @@ function asDatabaseError(error: unknown): DatabaseError {
   const passes = PASSING_WORDS.has(own) || /^E(?:AI_)?[A-Z]+$/.test(code)
   const words = PASSING_WORDS.get(own) ?? WRONG_WORDS.get(own) ?? own
   return new DatabaseError(words, passes, { cause: error })
+}
+
+/** The loss of a connection. Many statements wait for it over its life, each for a short while. */
+type ConnectionLoss = Readonly<{
+  /** Ends everything that waits, now and later. Only the first reason counts. */
+  tell(reason: Error): void
+  /** Settles as the work does, or rejects with the reason as soon as the connection is lost. Begins no work after that. */
+  during<T>(work: () => PromiseLike<T> | T): Promise<T>
+  /** Resolves at the loss. */
+  lost: Promise<void>
+}>
+
+/** Opens the loss of a new connection. */
+function openLoss(): ConnectionLoss {
+  // A promise would keep something of each statement that ever raced it.
+  const waiting = new Set<(reason: Error) => void>()
+  const lost = Promise.withResolvers<void>()
+  let first: Error | null = null
+  return {
+    tell(reason) {
+      if (first !== null) return
+      first = reason
+      lost.resolve()
+      for (const reject of waiting) reject(reason)
+    },
+    async during(work) {
+      if (first !== null) throw first
+      const { promise, reject } = Promise.withResolvers<never>()
+      waiting.add(reject)
+      try {
+        return await Promise.race([work(), promise])
+      } finally {
+        waiting.delete(reject)
+      }
+    },
+    lost: lost.promise,
+  }
 }

@@ -1,7 +1,34 @@
 import { join } from 'node:path'
-import type { DatabaseHost, DatabaseTarget } from './database-target.ts'
 import { readPassword, readPem, systemReason } from '../terminal/option-paths.ts'
 import { UsageError } from '../terminal/command-error.ts'
+
+/**
+ * TLS of a connection. `prefer` uses TLS when the server has it; false does not. `checksName` is false when the name in the
+ * certificate may be another one.
+ */
+type DatabaseTls =
+  | false
+  | 'prefer'
+  | Readonly<{ rejectUnauthorized: boolean; checksName?: false; ca?: string; cert?: string; key?: string }>
+
+/** One server of a database: an address, or the directory of a Unix socket. */
+export type DatabaseHost = Readonly<{ host: string; port: number }>
+
+/** A database of PostgreSQL. A part that is null has the default of the environment, such as `PGUSER`. */
+export type DatabaseTarget = Readonly<{
+  /** Servers, tried in order; empty for the default. */
+  hosts: readonly DatabaseHost[]
+  user: string | null
+  password: string | null
+  database: string | null
+  tls: DatabaseTls
+  connectSeconds: number
+  /** Name of the session in `pg_stat_activity`, and its settings (`-c name=value`). */
+  applicationName: string
+  options: string | null
+  /** Name for messages: servers and database, without user and password. */
+  shown: string
+}>
 
 /** Bytes that are read of a certificate, a key or a password file. */
 const SECRET_BYTES_MAX = 256 * 1024
@@ -103,10 +130,6 @@ function hostsOf(list: string, portGiven: string | undefined): readonly Database
   })
 }
 
-function shownHost({ host, port }: DatabaseHost): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
 /** TLS by `sslmode`, with the meaning that it has for libpq. */
 function tlsOf(given: ReadonlyMap<string, string>): DatabaseTarget['tls'] {
   const mode = given.get('sslmode') ?? 'prefer'
@@ -125,10 +148,11 @@ function tlsOf(given: ReadonlyMap<string, string>): DatabaseTarget['tls'] {
       return 'prefer'
     case 'require':
       // A root certificate makes `require` check the chain, as in libpq.
-      if (root === null) return { rejectUnauthorized: false, ...files }
-      return { rejectUnauthorized: true, ...files, checkServerIdentity: () => undefined }
+      return root === null
+        ? { rejectUnauthorized: false, ...files }
+        : { rejectUnauthorized: true, checksName: false, ...files }
     case 'verify-ca':
-      return { rejectUnauthorized: true, ...files, checkServerIdentity: () => undefined }
+      return { rejectUnauthorized: true, checksName: false, ...files }
     case 'verify-full':
       return { rejectUnauthorized: true, ...files }
     default:
@@ -162,4 +186,24 @@ function decoded(text: string): string {
   } catch {
     return refuse()
   }
+}
+
+/** The target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */
+export function serverTarget(target: DatabaseTarget, host: DatabaseHost): DatabaseTarget {
+  const one = { ...target, hosts: [host], shown: shownHost(host) }
+  if (isLocal(host)) return one
+  if (target.tls === false) {
+    throw new Error('TLS is required for another machine: use sslmode=verify-full')
+  }
+  return { ...one, tls: target.tls === 'prefer' ? { rejectUnauthorized: true } : target.tls }
+}
+
+/** Whether a host is this machine: a Unix socket or a loopback address. */
+export function isLocal({ host }: DatabaseHost): boolean {
+  return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
+}
+
+/** Address of a server for messages. */
+export function shownHost({ host, port }: DatabaseHost): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -1,6 +1,6 @@
 import { formatCount } from '../../protocol/amount.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
-import { formatAge } from '../terminal/rounded-quantity.ts'
+import { formatAge } from '../terminal/output.ts'
 
 /** Result of one check of `doctor`: `wrong` must be corrected now, `warn` may cause trouble later. */
 export type Diagnosis = Readonly<{ is: 'ok' | 'note' | 'warn' | 'wrong'; what: string; says: string }>

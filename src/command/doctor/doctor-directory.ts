@@ -17,11 +17,10 @@ import { defaultKeyFile, OTHERS, readableKeys, readKeyFile, vkeyOf } from '../op
 import { TOKEN_FILE } from '../publish/token-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
 import { openFilesFor } from '../service/connection-limit.ts'
-import { outsideReason, type CommandContext } from '../terminal/command-context.ts'
+import { type CommandContext, outsideReason } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { isFolder, readStart } from '../terminal/option-paths.ts'
-import { printable, shellQuoted } from '../terminal/output.ts'
-import { formatAge, formatBytes } from '../terminal/rounded-quantity.ts'
+import { formatAge, formatBytes, printable, shellQuoted } from '../terminal/output.ts'
 import { type Diagnosis, heldDiagnosis, note, ok, warn, wrong } from './diagnosis.ts'
 
 /** Free bytes below which publishing may soon stop: a commit may write tens of KiB, and the write-ahead log grows. */

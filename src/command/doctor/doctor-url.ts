@@ -13,8 +13,7 @@ import { fetchWithNotice, openClient } from '../terminal/client.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
-import { printable } from '../terminal/output.ts'
-import { formatAge } from '../terminal/rounded-quantity.ts'
+import { formatAge, printable } from '../terminal/output.ts'
 import { type Diagnosis, heldDiagnosis, note, ok, warn, wrong } from './diagnosis.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */

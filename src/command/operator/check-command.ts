@@ -14,18 +14,18 @@ import { formatCount } from '../../protocol/amount.ts'
 import { recompute } from '../../publish/recompute.ts'
 import { auditWhole, textOfFault } from '../service/background-audit.ts'
 import {
-  type ExitCode,
-  takeDirectory,
-  printNotice,
   type CommandContext,
+  type ExitCode,
+  printNotice,
+  takeDirectory,
 } from '../terminal/command-context.ts'
 import { CommandError } from '../terminal/command-error.ts'
 import { keyFiles, option } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { formatBytes } from '../terminal/rounded-quantity.ts'
 import { directoryOption, requireLog } from './log-options.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { readKnownKeys } from './signing-key-file.ts'
+import { formatBytes } from '../terminal/output.ts'
 
 type CheckOptions = Readonly<{ data: string; signingKeyFile?: readonly string[] }>
 

@@ -6,15 +6,23 @@ import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../log-lin
 import type { CommandSpec, Option as PluggedOption, ProgramContext, ServePart } from '../plug/option.ts'
 import { readTokens } from '../publish/token-file.ts'
 import type { Service, ServiceSettings } from '../service/service.ts'
-import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
+import type { CommandContext, ExitCode } from '../terminal/command-context.ts'
 import { UsageError } from '../terminal/command-error.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 import { makeFolder } from '../terminal/option-paths.ts'
 import { option } from '../terminal/options.ts'
-import { LOG_OPTIONS, type LogOptions, namesNoSite, newLogOf } from './log-options.ts'
+import {
+  LOG_OPTIONS,
+  type LogOptions,
+  namesNoSite,
+  newLogOf,
+  type NodeOptions,
+  nodeOptions,
+  nodeSettingsOf,
+  portNumber,
+} from './log-options.ts'
 import { runToEnd } from './node-ending.ts'
-import { type NodeOptions, nodeOptions, nodeSettingsOf, portNumber } from './node-options.ts'
 import { readSharedKeys, readSigningKeys } from './signing-key-file.ts'
 import { SITE_OPTIONS, siteOf, type SiteOptions } from './site-options.ts'
 

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
 import type { CommandContext } from './command-context.ts'
-import { formatBytes } from './rounded-quantity.ts'
+import { formatBytes } from './output.ts'
 
 /** Progress bar on a terminal; prints nothing elsewhere. */
 type Progress = Readonly<{

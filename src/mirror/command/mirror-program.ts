@@ -2,12 +2,6 @@ import { createHash } from 'node:crypto'
 import { Argument, type Command, InvalidArgumentError } from 'commander'
 import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
 import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
-import {
-  type NodeOptions,
-  nodeOptions,
-  nodeSettingsOf,
-  portNumber,
-} from '../../command/operator/node-options.ts'
 import { publicUrl, SITE_OPTIONS, siteOf, type SiteOptions } from '../../command/operator/site-options.ts'
 import { readAddress } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
@@ -17,6 +11,12 @@ import type { CommandContext } from '../../command/terminal/command-context.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 import { parseVkey } from '../../tlog/note.ts'
+import {
+  type NodeOptions,
+  nodeOptions,
+  nodeSettingsOf,
+  portNumber,
+} from '../../command/operator/log-options.ts'
 
 type MirrorOptions = SiteOptions &
   LineOptions &

@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path'
-import { portNumber } from '../../command/operator/node-options.ts'
 import type { MirrorPart, MirrorWitness } from '../../command/plug/option.ts'
 import { demandFreePort } from '../../command/service/taken-port.ts'
 import { hostInUrl } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
 import { keyFiles, optionOf, originName } from '../../command/terminal/options.ts'
-import { takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
+import { type CommandContext, takeDirectory } from '../../command/terminal/command-context.ts'
 import { UsageError } from '../../command/terminal/command-error.ts'
 import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
+import { portNumber } from '../../command/operator/log-options.ts'
 
 /** Most new sizes in a minute. A log asks every 10 s. */
 const GROWTH_PER_MINUTE = 60

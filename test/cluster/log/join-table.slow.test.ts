@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
-import { databaseOf, sentDatabase } from '../../../src/command/database/sent-database.ts'
 import { openForReading, readIdentity, StoreError, storePath } from '../../../src/log/store/store.ts'
 import { headOf } from '../../../src/log/tree/log-fault.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
@@ -40,7 +39,7 @@ suite('a directory that joins a table', { skip: skipUnless(hasPostgres, 'Postgre
     const joined = await joinTable({
       dataDirectory: stage.pathOf(name),
       keys,
-      open: () => openLogTable(databaseOf(from.settings.database), tableOptions({ isSingle: true })),
+      open: () => openLogTable(from.settings.database, tableOptions({ isSingle: true })),
       async wait(reason) {
         reasons.push(reason)
         if (reasons.length === 2) throw new StoreError('waited twice')
@@ -111,7 +110,7 @@ suite('a directory that joins a table', { skip: skipUnless(hasPostgres, 'Postgre
   test('waits for a database that is away, and is told why', async () => {
     stage.makeFolder('patient')
     const reasons: string[] = []
-    const database = sentDatabase(parseDatabaseUrl(AWAY, null))
+    const database = parseDatabaseUrl(AWAY, null)
     const away = { ...table, settings: { ...table.settings, database } }
     await refused(join('patient', away, [TEST_KEY], reasons), /^waited twice$/)
     assert.match(reasons[0] ?? '', /127\.0\.0\.1:9/)

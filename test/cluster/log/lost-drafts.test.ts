@@ -8,7 +8,6 @@ import { type LostDrafts, lostDrafts } from '../../../src/cluster/log/lost-draft
 import { leaveBranch } from '../../../src/cluster/log/move-back.ts'
 import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
-import { sentDatabase } from '../../../src/command/database/sent-database.ts'
 import { readIdentity, storePath } from '../../../src/log/store/store.ts'
 import { negate } from '../../../src/protocol/amount.ts'
 import type { Draft } from '../../../src/protocol/draft.ts'
@@ -57,7 +56,7 @@ function directoryOf(
 
 /** Takes the branch of a directory off its table, as the operator does who accepts the loss. */
 function leave(data: string): void {
-  const database = sentDatabase(parseDatabaseUrl('postgres://daybook@127.0.0.1:9/book', null))
+  const database = parseDatabaseUrl('postgres://daybook@127.0.0.1:9/book', null)
   leaveBranch({
     dataDirectory: data,
     keys: [TEST_KEY],

@@ -6,7 +6,6 @@ import { moveBack } from '../../../src/cluster/log/move-back.ts'
 import { moveToTable } from '../../../src/cluster/log/move-log.ts'
 import { ed25519Of } from '../../../src/command/operator/signing-key-file.ts'
 import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
-import { sentDatabase } from '../../../src/command/database/sent-database.ts'
 
 // A process for `crashed-move.slow.test.ts`: it moves a log, stops where its code asks for the time, and waits to be killed.
 const [, , way, data = '', url = '', stopAt] = process.argv
@@ -26,7 +25,7 @@ const keyFile = `${data}.key`
 await (way === 'to' ? moveToTable : moveBack)({
   dataDirectory: data,
   keys: [ed25519Of(keyFile, createPrivateKey(readFileSync(keyFile)))],
-  table: { database: sentDatabase(parseDatabaseUrl(url, null)), isSingle: true },
+  table: { database: parseDatabaseUrl(url, null), isSingle: true },
   acceptLoss: false,
   nowMs: Date.now,
   monotonicMs,

@@ -9,7 +9,6 @@ import type { TableRow } from '../../../src/cluster/table/log-table.ts'
 import { openMainLines } from '../../../src/command/log-lines/log-lines.ts'
 import type { Service } from '../../../src/command/service/service.ts'
 import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
-import { sentDatabase } from '../../../src/command/database/sent-database.ts'
 import type { NewLog } from '../../../src/log/store/store.ts'
 import { readyLog } from '../../../src/log/tree/ready-log.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
@@ -228,7 +227,7 @@ function tableIn(server: PostgresServer, database: string): StageTable {
   return {
     url,
     words: ['--log-store', url, '--single-database'],
-    settings: { database: sentDatabase(parseDatabaseUrl(url, null)), isSingle: true },
+    settings: { database: parseDatabaseUrl(url, null), isSingle: true },
     sql,
     async rows() {
       const rows = await sql('SELECT place, body FROM daybook_log ORDER BY place')

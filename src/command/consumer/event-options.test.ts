@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { InvalidArgumentError } from 'commander'
 import { formatAt, msOf } from '../../protocol/moment.ts'
-import { monthRange, pastTimeOption, timeOption } from './time-options.ts'
+import { monthRange, pastTimeOption, timeOption } from './event-options.ts'
 
 const NOW = msOf(Date.UTC(2026, 9, 3, 12))
 const read = timeOption(() => NOW)
