@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { skipUnless } from '../processes/test-needs.ts'
+import { textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 import { importsOf, SOURCES } from '../stage/source-tree.ts'
 
@@ -13,10 +14,11 @@ const asked = promisify(execFile)
 const OPTIONS = ['cluster', 'finality', 'mirror', 'outbox', 'witness']
 /** Table of the options, with a line and a name for each. */
 const TABLE = 'src/plugged-options.ts'
+/** File that names the program, which tests start. */
+const PLACES = 'test/stage/places.ts'
+const TSC = join(ROOT, 'node_modules', '.bin', 'tsc')
 /** Tests that read the whole repository: documents and lists that also tell of options. */
 const OF_REPOSITORY = /^test\/(?:documents|mutants)\/|-documented\.test\.ts$|\/campaigns\.test\.ts$/
-/** Longest run of the quick tests, on a busy machine. */
-const QUICK_TESTS = { timeout: 1_200_000 }
 const isCheckout = existsSync(join(ROOT, '.git'))
 
 /** Files of the options: their folders, and the tests and benches that import something of these. */
@@ -31,11 +33,29 @@ function filesOf(options: readonly string[]): ReadonlySet<string> {
   return gone
 }
 
+/**
+ * Quick tests that the deletion may change: they import the table, at any distance, or start the program. The others run
+ * the same code as in the whole project.
+ */
+function reachTheTable(path: string): boolean {
+  const reached = [path]
+  for (const one of reached) {
+    if (one === TABLE || (one !== PLACES && /\bMAIN\b/.test(textOf(one)))) return true
+    reached.push(...importsOf(one).filter((to) => SOURCES.includes(to) && !reached.includes(to)))
+  }
+  return false
+}
+
+const QUICK = SOURCES.filter((path) => /(?<!\.slow)\.test\.ts$/.test(path) && !OF_REPOSITORY.test(path))
+
 /** Copies the project without options, and takes them out of their table. */
-async function copyWithout(options: readonly string[], folder: string): Promise<void> {
+async function copyWithout(
+  gone: ReadonlySet<string>,
+  options: readonly string[],
+  folder: string,
+): Promise<void> {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const { stdout } = await asked('git', words, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 })
-  const gone = filesOf(options)
   for (const path of stdout.split('\0'))
     if (path !== '' && !gone.has(path) && existsSync(join(ROOT, path)))
       cpSync(join(ROOT, path), join(folder, path), { recursive: true })
@@ -49,19 +69,6 @@ async function copyWithout(options: readonly string[], folder: string): Promise<
   writeFileSync(join(folder, TABLE), table)
 }
 
-async function inCopyWithout(
-  options: readonly string[],
-  work: (folder: string) => Promise<void>,
-): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-without-'))
-  try {
-    await copyWithout(options, folder)
-    await work(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
 /** Output of a program that fails; empty when it succeeds. */
 async function failureOf(file: string, words: readonly string[], folder: string): Promise<string> {
   // The runner would take the tests of a test for its own.
@@ -73,24 +80,31 @@ async function failureOf(file: string, words: readonly string[], folder: string)
   )
 }
 
-const compiled = (folder: string): Promise<string> =>
-  failureOf(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', '--noEmit'], folder)
-
-suite('the project', { skip: skipUnless(isCheckout, 'git') }, () => {
-  for (const option of OPTIONS) {
-    test(`compiles without the option ${option}: its folder, its tests and its line in the table`, async () => {
-      await inCopyWithout([option], async (folder) => assert.equal(await compiled(folder), ''))
-    })
+suite('the project', { skip: skipUnless(isCheckout, 'git'), concurrency: 2 }, () => {
+  /** Asserts that a copy without options compiles, and passes these tests. */
+  async function assertWorks(options: readonly string[], tests: readonly string[]): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'daybook-without-'))
+    try {
+      const gone = filesOf(options)
+      await copyWithout(gone, options, folder)
+      assert.equal(await failureOf(TSC, ['-p', 'tsconfig.json', '--noEmit'], folder), '')
+      const left = tests.filter((path) => !gone.has(path))
+      if (left.length === 0) return
+      const report = await failureOf(process.execPath, ['--test', '--test-concurrency=2', ...left], folder)
+      assert.equal(report.slice(report.indexOf('✖ failing tests:')), '')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   }
 
-  test('compiles without any option, and passes the quick tests of its core', QUICK_TESTS, async () => {
-    await inCopyWithout(OPTIONS, async (folder) => {
-      assert.equal(await compiled(folder), '')
-      for (const path of SOURCES.filter((source) => OF_REPOSITORY.test(source)))
-        rmSync(join(folder, path), { force: true })
-      const report = await failureOf(process.execPath, ['test/run-suites.ts', 'quick'], folder)
-      assert.equal(report.slice(report.indexOf('✖ failing tests:')), '')
-    })
+  for (const option of OPTIONS)
+    test(`compiles without the option ${option}: its folder, its tests and its line in the table`, () =>
+      assertWorks([option], []))
+
+  test('compiles without any option, and passes the quick tests of its core', async () => {
+    const tests = QUICK.filter(reachTheTable)
+    assert.ok(tests.length > 15, `${tests.length} files`)
+    await assertWorks(OPTIONS, tests)
   })
 
   test('has no option that this test does not delete', () => {
