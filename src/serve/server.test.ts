@@ -198,7 +198,7 @@ suite('the public listener', () => {
 
   test('writes no second answer into an answer in progress', async () => {
     const begun = line('/waiting', [host])
-    const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50, waitMs: 1_000 })
+    const { text } = await sendRaw(stage.port, begun, { text: 'garbage\r\n\r\n', everyMs: 50, waitMs: 3_000 })
     assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1)
     assert.match(text, /^HTTP\/1\.1 200 [^]*first/)
   })

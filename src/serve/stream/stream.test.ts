@@ -4,7 +4,7 @@ import { openClient, until } from '../../../test/stage/stream-client.ts'
 import { openStage } from '../../../test/stage/stream-stage.ts'
 
 /** Pause that is longer than the delay of an event on a busy machine. */
-const COALESCE_MS = 2_000
+const COALESCE_MS = 3_000
 
 /** The integers from `from` to `to`, both inclusive. */
 const range = (from: number, to: number): number[] =>
