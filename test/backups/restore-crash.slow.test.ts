@@ -12,25 +12,6 @@ import { change, NEW_LOG, openFolder, refusalAtStart, runCommand } from '../stor
 import { backedUp, filesOf, runRestore } from './restore-stage.ts'
 
 suite('a restore', () => {
-  test('is refused while a service uses the directory', async () => {
-    using folder = openFolder()
-    const { data } = folder
-    const { backups } = await backedUp(data, folder.path)
-    const module = JSON.stringify(import.meta.resolve('../../src/log/store/lock.ts'))
-    // A lock that nothing holds may be collected, and then ends.
-    const script = `const { lockDirectory } = await import(${module}); globalThis.lock = lockDirectory(${JSON.stringify(data)})
-      const { spawnSync } = await import('node:child_process')
-      const words = [${JSON.stringify(MAIN)}, 'restore', '--from', ${JSON.stringify(backups)}, '--data', ${JSON.stringify(data)}]
-      process.stdout.write(spawnSync(process.execPath, words).stderr)`
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      encoding: 'utf8',
-    })
-    assert.match(
-      stdout,
-      /^daybook: \S+data: another process uses this data directory: stop it, or choose another folder with --data$/m,
-    )
-  })
-
   test('killed at any step leaves the old store or the new one, and can be repeated', async () => {
     using folder = openFolder()
     const { backups, backup } = await backedUp(folder.data, folder.path)

@@ -7,6 +7,7 @@ import { build } from 'esbuild-wasm'
 import { chromium, type Page } from 'playwright-core'
 import { CHROMIUM, DRIVEN_FLAGS } from '../stage/browser.ts'
 import { skipWithout } from '../processes/test-needs.ts'
+import { publishTo } from '../stage/node-process.ts'
 import { type Service, startService } from '../stage/service.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 
@@ -66,15 +67,10 @@ async function servePage(base: string): Promise<AsyncDisposable & Readonly<{ url
   }
 }
 
-async function publish({ publishUrl, token }: Service, from: number, to: number): Promise<void> {
-  for (let number = from; number < to; number++) {
-    const drafts = [{ ref: `tab-${number}`, type: 'trade', kind: 'buy', kots: '1' }]
-    const answer = await fetch(`${publishUrl}/publish`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(drafts),
-    })
-    assert.equal(answer.status, 200, await answer.text())
+async function publish(to: Service, from: number, upTo: number): Promise<void> {
+  for (let number = from; number < upTo; number++) {
+    const draft = { ref: `tab-${number}`, type: 'trade', kind: 'buy', kots: '1' }
+    assert.equal((await publishTo(to, [draft])).status, 200)
   }
 }
 

@@ -5,12 +5,14 @@ import { fetchDescribed } from '../stage/described.ts'
 import { startImportedNode } from '../sample/imported-node.ts'
 import { problemOf } from '../stage/public-tree.ts'
 import type { Service } from '../stage/service.ts'
+import { publishTo } from '../stage/node-process.ts'
 
 suite('the allowance of one address', () => {
   let service: Service | undefined
   before(async () => {
     service = await startImportedNode({ settings: { rateLimit: ALLOWANCE_REQUESTS } })
-    await publishPrice(service)
+    const price = { ref: 'price-1', type: 'price', kind: 'usd', details: { price: '0.01' } }
+    assert.equal((await publishTo(service, [price])).status, 200)
   })
   after(async () => service?.[Symbol.asyncDispose]())
   const get = (path: string, method = 'GET'): Promise<Response> =>
@@ -61,12 +63,3 @@ suite('the allowance of one address', () => {
     await text.text()
   })
 })
-
-async function publishPrice({ publishUrl, token }: Service): Promise<void> {
-  const response = await fetch(`${publishUrl}/publish`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify([{ ref: 'price-1', type: 'price', kind: 'usd', details: { price: '0.01' } }]),
-  })
-  assert.equal(response.status, 200, await response.text())
-}

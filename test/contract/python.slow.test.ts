@@ -9,19 +9,9 @@ import { fetchDescribed } from '../stage/described.ts'
 import { openRelay } from '../stage/relay.ts'
 import { type Service, startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
+import { publishDeposit } from '../stage/command-stage.ts'
 
 const SAMPLE_EVENTS = 2_187
-
-/** Publishes a deposit and returns its seq. */
-async function deposit(service: Service, ref: string): Promise<number> {
-  const response = await fetch(`${service.publishUrl}/publish`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1.5' }]),
-  })
-  const { drafts } = (await response.json()) as { drafts: { seq: number }[] }
-  return drafts[0]?.seq ?? assert.fail('it is published')
-}
 
 async function paidIn(service: Service): Promise<string> {
   const answer = await fetchDescribed(`${service.url}/api/v1/summary`)
@@ -50,7 +40,7 @@ suite('the example in Python', { skip: skipWithout('python3') }, () => {
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
       assert.equal((await lines.next()).value, await paidIn(service))
       for (const [index, ref] of ['python-1', 'python-2', 'python-3'].entries()) {
-        const seq = await deposit(service, ref)
+        const seq = await publishDeposit(service, ref)
         assert.equal(seq, SAMPLE_EVENTS + index + 1)
         assert.equal((await lines.next()).value, `${seq} treasury 1.500000000`)
         if (index === 0) relay.cut()

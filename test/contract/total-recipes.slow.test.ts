@@ -15,6 +15,7 @@ import { blocksOf, textOf } from '../stage/document.ts'
 import { ROOT, SAMPLE } from '../stage/places.ts'
 import { type Service, startService } from '../stage/service.ts'
 import { skipWithout } from '../processes/test-needs.ts'
+import { publishTo } from '../stage/node-process.ts'
 
 const moduleAt = (path: string): string => pathToFileURL(join(ROOT, path)).href
 const CLIENT = moduleAt('src/client/index.ts')
@@ -63,12 +64,8 @@ suite('every recipe for a total prints what /summary says', () => {
       })
     }
     assert.ok(drafts.length >= 2)
-    const answer = await fetch(`${service?.publishUrl}/publish`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service?.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(drafts),
-    })
-    assert.equal(answer.status, 200, await answer.text())
+    const answer = await publishTo(service ?? assert.fail(), drafts)
+    assert.equal(answer.status, 200, answer.code)
   }
 
   before(async () => {

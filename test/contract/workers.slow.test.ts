@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { skipUnless } from '../processes/test-needs.ts'
 import { type Service, startService } from '../stage/service.ts'
 import { SAMPLE } from '../stage/places.ts'
+import { publishTo } from '../stage/node-process.ts'
 
 /** Sends a request over a new connection, which the kernel may give to any thread. */
 function statusOf(url: string): Promise<number> {
@@ -15,14 +16,9 @@ function statusOf(url: string): Promise<number> {
   })
 }
 
-async function publish({ publishUrl, token }: Service, ref: string, tx?: string): Promise<number> {
-  const response = await fetch(`${publishUrl}/publish`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1', tx }]),
-  })
-  const { drafts } = (await response.json()) as { drafts: { seq: number }[] }
-  return drafts[0]?.seq ?? 0
+async function publish(to: Service, ref: string, tx?: string): Promise<number | undefined> {
+  const { drafts } = await publishTo(to, [{ ref, type: 'treasury', kind: 'deposit', kots: '1', tx }])
+  return drafts[0]?.seq
 }
 
 /** Seqs of a live stream's events, as they arrive. */

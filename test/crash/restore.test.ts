@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { HIGH_WATER_FILE, readHighWater } from '../../src/log/store/high-water.ts'
@@ -66,28 +66,6 @@ async function backedUp(data: string, to: string): Promise<void> {
 }
 
 suite('a backup', () => {
-  test('is accepted when it has the newest state', async () => {
-    using folder = openFolder()
-    makeLog(folder.data, [3, 10])
-    const copy = join(folder.path, 'copy.db')
-    await backedUp(folder.data, copy)
-    restore(copy, folder.data)
-    assert.equal(refusalAtStart(folder.data), undefined)
-    assert.equal((await runCheck(folder.data)).code, 0)
-    assert.match(refusalAtStart(folder.data, ACCEPT) ?? '', /has lost nothing/)
-  })
-
-  test('is a complete log in an empty directory', async () => {
-    using folder = openFolder()
-    makeLog(folder.data, [3, 10])
-    const other = join(folder.path, 'other')
-    mkdirSync(other)
-    await backedUp(folder.data, storePath(other))
-    const { code, said } = await runCheck(other)
-    assert.equal(code, 0, said)
-    assert.equal(refusalAtStart(other), undefined)
-  })
-
   test('is refused beside the write-ahead log of the store that it replaces', async () => {
     using folder = openFolder()
     const { data } = folder

@@ -8,6 +8,7 @@ import { run, type RunResult } from '../stage/command-stage.ts'
 import { fetchDescribed } from '../stage/described.ts'
 import type { Service } from '../stage/service.ts'
 import { SILENT_JUDGE } from './silent-judge.ts'
+import { publishTo } from '../stage/node-process.ts'
 
 /** Transactions in base58, of 64 bytes. */
 const TXS = [
@@ -31,15 +32,8 @@ suite('a service that asks the blockchain', () => {
   })
   after(async () => service[Symbol.asyncDispose]())
 
-  async function publish(...drafts: readonly object[]): Promise<readonly string[]> {
-    const response = await fetch(`${service.publishUrl}/publish`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(drafts),
-    })
-    const { drafts: receipts = [] } = (await response.json()) as { drafts?: readonly { status: string }[] }
-    return receipts.map(({ status }) => status)
-  }
+  const publish = async (...drafts: readonly object[]): Promise<readonly string[]> =>
+    (await publishTo(service, drafts)).drafts.map(({ status }) => status)
 
   const held = (...words: readonly string[]): Promise<RunResult> =>
     run(['held', ...words, '--to', service.publishUrl, '--token-file', token])

@@ -10,7 +10,9 @@ const { SyntaxKind } = ts
 
 /** Rooms of pure functions, of which mutants are made: no disk, network or clock excuses one that lives there. */
 const PURE = /^src\/(?:protocol|tlog|project)\//
-/** Test files that judge one generated mutant. */
+/** Tests that compare every figure of a service with a second computation. They import no source that they judge. */
+const OF_FIGURES = ['test/books/oracle.test.ts', 'test/books/laws.test.ts']
+/** Test files near a source that judge a generated mutant of it. */
 const TESTS_MAX = 12
 /** Largest number that a careless hand has one too large. A larger one is a limit, and somebody's decision. */
 const COUNTED_MAX = 100
@@ -59,7 +61,8 @@ export function testsNear(file: string): readonly string[] {
     if (dirname(test) === dirname(file)) return basename(test).includes(basename(file, '.ts')) ? 0 : 1
     return PURE.test(test) ? 2 : 3
   }
-  return tests.toSorted((a, b) => distance(a) - distance(b)).slice(0, TESTS_MAX)
+  const near = tests.toSorted((a, b) => distance(a) - distance(b)).slice(0, TESTS_MAX)
+  return file.startsWith('src/project/') ? [...new Set([...near, ...OF_FIGURES])] : near
 }
 
 /** Mutants of one source by all rules. Their ids have file, line and change. */

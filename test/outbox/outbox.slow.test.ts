@@ -47,17 +47,6 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     assert.equal((await stage.drain()).stdout, '0 published, 0 duplicates skipped, 0 held\n')
   })
 
-  test('publishes a row once, also when the platform’s database was restored and lost the mark', async () => {
-    await clear()
-    const earlier = await stage.events()
-    await stage.insert(deposit('4'), deposit('5', { ref: 'fifth' }))
-    await stage.drain()
-    await stage.sql(`UPDATE daybook_outbox SET drained_at = NULL, status = NULL, seq = NULL`)
-    assert.equal((await stage.drain()).stdout, '0 published, 2 duplicates skipped, 0 held\n')
-    assert.equal((await stage.events()).length, earlier.length + 2)
-    assert.deepEqual(await statuses(), ['duplicate', 'duplicate'])
-  })
-
   test('sends the text of a draft as it was inserted', async () => {
     await clear()
     await stage.sql(`INSERT INTO daybook_outbox (draft) VALUES ('{
@@ -133,27 +122,6 @@ suite('an outbox in PostgreSQL', { skip: skipUnless(hasPostgres, 'postgresql') }
     await until(async () => (await statuses()).at(-1) === 'published', 'the second drains')
     second.abort()
     assert.equal((await two).code, 0)
-  })
-
-  test('is drained again after the server of the database was killed', async () => {
-    await clear()
-    const stop = new AbortController()
-    const stderr = new PassThrough()
-    let said = ''
-    stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-    const running = run(stage.words, { stop: stop.signal, stderr })
-    await stage.insert(deposit('0.03'))
-    await until(async () => (await statuses()).at(-1) === 'published', 'it drains')
-    await stage.server.end('SIGKILL')
-    await until(() => said.includes('; trying again'), 'it reports the loss')
-    await stage.server.start()
-    await stage.insert(deposit('0.04'))
-    await until(async () => (await statuses()).at(-1) === 'published', 'it drains again')
-    stop.abort()
-    assert.deepEqual([(await running).code], [0])
-    assert.equal(said.split('\n').filter((line) => line.endsWith('; trying again')).length, 1)
-    assert.match(said, /answers again$/m)
-    assert.doesNotMatch(said, /host=/)
   })
 
   test('needs only the right to insert, and gives its other columns to nobody', async () => {

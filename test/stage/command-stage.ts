@@ -13,6 +13,7 @@ import { CommandError } from '../../src/command/terminal/command-error.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { startDaybook, type StartedDaybook } from './started-daybook.ts'
 import type { Service } from './service.ts'
+import { publishTo } from './node-process.ts'
 
 const POLL_MS = 10
 
@@ -117,13 +118,8 @@ export function start(words: readonly string[], cwd?: string): Child {
 }
 
 /** Publishes a deposit and returns its seq. */
-export async function publishDeposit({ publishUrl, token }: Service, ref: string): Promise<number> {
-  const response = await fetch(`${publishUrl}/publish`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify([{ ref, type: 'treasury', kind: 'deposit', kots: '1' }]),
-  })
-  const { drafts } = (await response.json()) as { drafts: readonly { seq: number }[] }
+export async function publishDeposit(to: Service, ref: string): Promise<number> {
+  const { drafts } = await publishTo(to, [{ ref, type: 'treasury', kind: 'deposit', kots: '1' }])
   return drafts[0]?.seq ?? 0
 }
 

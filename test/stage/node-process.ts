@@ -59,19 +59,20 @@ export async function startNode(
     token: TOKEN,
     child: daybook.child,
     stderr: daybook.stderr,
-    publish: (drafts, signal) => publish(publishUrl, drafts, signal),
+    publish: (drafts, signal) => publishTo({ publishUrl, token: TOKEN }, drafts, signal),
     end: daybook.end,
   }
 }
 
-async function publish(
-  publishUrl: string,
+/** Sends drafts to a publish API. */
+export async function publishTo(
+  { publishUrl, token }: Readonly<{ publishUrl: string; token: string }>,
   drafts: readonly object[],
   signal?: AbortSignal,
 ): Promise<PublishAnswer> {
   const response = await fetch(`${publishUrl}/publish`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(drafts),
     signal: signal ?? AbortSignal.timeout(ANSWER_MS_MAX),
   })

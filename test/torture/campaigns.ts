@@ -142,6 +142,13 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     sizes: { quick: 5_000, hour: 20_000, night: 200_000 },
     seed: 'addresses in disguise',
   },
+  'raw-requests': {
+    file: 'test/torture/requests/raw-requests.slow.test.ts',
+    promise: 'Mutated bytes neither break the service nor hang, and get whole answers',
+    unit: 'connections',
+    sizes: { quick: 600, hour: 6_000, night: 50_000 },
+    seed: 'bytes of all kinds',
+  },
   'generated-requests': {
     file: 'test/torture/requests/generated-requests.slow.test.ts',
     promise:

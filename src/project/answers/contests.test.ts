@@ -3,13 +3,8 @@ import { suite, test } from 'node:test'
 import { correcting, type EventSketch, logOf, month, time } from '../../../test/story/story.ts'
 import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../fold/books.ts'
-import type { ContestLedger, Contests } from '../../protocol/endpoints/contest-endpoints.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
-import { contestLedger } from './contest-ledger.ts'
+import type { Contests } from '../../protocol/endpoints/contest-endpoints.ts'
 import { answerContests, resolveContests } from './contests.ts'
-import type { Paging } from './paging.ts'
-import { schedule } from './schedule.ts'
-import { computeAnswer } from '../../../test/story/memory-log.ts'
 
 const plan = (opens: string, closes: string) => ({ opensAt: time(opens), closesAt: time(closes) })
 const story: readonly EventSketch[] = [
@@ -96,17 +91,6 @@ suite('the contests', () => {
   test('begin with the newest after 0, as without a cursor', () => {
     assert.deepEqual(listed({ after: 0 }), listed({}))
   })
-
-  test('are found by number, or refused', () => {
-    const found = computeAnswer(books, 'contest', { segments: { id: '9' } })
-    assert.ok(found.ok)
-    const { status, pool, prizesOwed, prizesRedeemed, prizesNotRedeemed, closedAt, asOf } = found.value
-    assert.deepEqual([asOf.seq, status, closedAt], [19, 'paying', '2026-10-03T00:00:00.000Z'])
-    assert.deepEqual([pool, prizesOwed], ['100.000000000', '70.000000000'])
-    assert.deepEqual([prizesRedeemed, prizesNotRedeemed], ['0.000000000', '55.000000000'])
-    const refused = computeAnswer(books, 'contest', { segments: { id: '77' } })
-    assert.equal(!refused.ok && refused.problem.code, 'contest-not-found')
-  })
 })
 
 suite('a search for contests', () => {
@@ -162,95 +146,5 @@ suite('a search for contests', () => {
   test('may ask for 100 of the largest, and for more in another order', () => {
     assert.ok(contests(books, { sort: 'pool', limit: 100 }).ok)
     assert.ok(contests(books, { sort: 'closesAt', limit: 101 }).ok)
-  })
-})
-
-function ledger(query: Paging): ContestLedger {
-  const contest = books.contest(contestIdOf(9))
-  assert.ok(contest !== undefined)
-  return contestLedger(books, contest, query)
-}
-
-suite('a contest ledger', () => {
-  test('keeps kinds that a correction took back to zero', () => {
-    assert.deepEqual(Object.entries(ledger({}).pool.in), [
-      ['sponsor', '0.000000000'],
-      ['top_up', '100.000000000'],
-    ])
-  })
-
-  test('sorts outflows of the pool and prizes by kind', () => {
-    const { pool, prizes } = ledger({})
-    assert.deepEqual(Object.keys(pool.out), ['refund', 'runner_up', 'winner'])
-    assert.equal(pool.balance, '29.000000000')
-    assert.deepEqual(prizes, [
-      {
-        kind: 'runner_up',
-        owed: '20.000000000',
-        redeemed: '0.000000000',
-        expired: '15.000000000',
-        notRedeemed: '5.000000000',
-      },
-      {
-        kind: 'winner',
-        owed: '50.000000000',
-        redeemed: '0.000000000',
-        expired: '0.000000000',
-        notRedeemed: '50.000000000',
-      },
-    ])
-  })
-
-  test('lists payouts, refunds and their corrections by seq, in pages', () => {
-    assert.deepEqual(
-      ledger({}).payouts.map(({ seq }) => seq),
-      [13, 14, 16],
-    )
-    const first = ledger({ limit: 2 })
-    assert.equal(first.next, '/api/v1/contests/9/ledger?after=14&limit=2')
-    const second = ledger({ after: 14, limit: 2 })
-    assert.deepEqual([second.payouts.map(({ seq }) => seq), second.next], [[16], null])
-  })
-
-  test('shows payouts with the bytes of their lines', () => {
-    assert.equal(
-      JSON.stringify(ledger({}).payouts[0]),
-      '{"seq":13,"type":"payout","kind":"winner","at":"2026-10-03T00:00:00.000Z","atMs":1790985600000,"contestId":9,"kots":"30.000000000","tx":"tx-13"}',
-    )
-  })
-
-  test('is refused for a contest that does not exist', () => {
-    const refused = computeAnswer(books, 'contestLedger', { segments: { id: '77' } })
-    assert.equal(!refused.ok && refused.problem.code, 'contest-not-found')
-  })
-})
-
-suite('the schedule', () => {
-  test('lists the opening of every upcoming contest, soonest first, then by number', () => {
-    assert.deepEqual(
-      schedule(books).opens.map(({ contestId }) => contestId),
-      [2, 6],
-    )
-  })
-
-  test('lists the closing of every upcoming or running contest, also in the past', () => {
-    const { closes } = schedule(books)
-    assert.deepEqual(
-      closes.map(({ contestId, at }) => `${contestId} ${at.slice(0, 10)}`),
-      ['4 2026-10-04', '2 2026-11-03', '6 2026-11-04'],
-    )
-    assert.deepEqual(
-      closes.map(({ title }) => title),
-      ['Four', null, null],
-    )
-  })
-
-  test('names the earliest scheduled month without a loyalty payment', () => {
-    assert.deepEqual(schedule(books).nextLoyaltyPayment, {
-      month: '2026-10',
-      at: '2026-11-05T00:00:00.000Z',
-      atMs: time('2026-11-05'),
-    })
-    assert.equal(schedule(logOf([]).books()).nextLoyaltyPayment, null)
   })
 })

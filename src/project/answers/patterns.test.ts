@@ -16,8 +16,7 @@ import {
 } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import type { Activity, AsOfTotals, Books } from '../fold/books.ts'
-import { activityByHour, patterns } from './patterns.ts'
-import type { ResolvedSpan } from './range.ts'
+import { activityByHour } from './patterns.ts'
 import { emptyTally, totalsOfTally } from '../fold/tally.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 import { totalsOfRows } from '../fold/unpaid.ts'
@@ -61,13 +60,6 @@ const spans = fc
   }))
 const quarterOffsets = fc.integer({ min: -56, max: 56 }).map((quarters) => quarters * 15)
 const offsets = fc.oneof(quarterOffsets, fc.integer({ min: -840, max: 840 }))
-
-/** A span that its request gives whole. */
-const spanOf = (from: number, to: number): ResolvedSpan => ({
-  fromMs: boundOf(from),
-  toMs: boundOf(to),
-  nowMs: null,
-})
 
 suite('patterns', () => {
   test('count every event in its hour of the week in local time', () => {
@@ -123,59 +115,6 @@ suite('patterns', () => {
     assert.deepEqual(cells.map(comparable), naive(log, span, 7).map(comparable))
     // Six weeks are 1,008 hours.
     assert.ok(queries <= 3, `${queries} queries`)
-  })
-
-  test('list the same kinds in all cells, with zero where nothing was spent', () => {
-    const log = [play(start, 'vote'), play(start + DAY_MS, 'entry')]
-    const answer = patterns(booksOf(log), spanOf(start, start + 2 * DAY_MS), 0)
-    const kinds = new Set(answer.cells.map((cell) => Object.keys(cell.byKind).join(',')))
-    assert.deepEqual([...kinds], ['entry,vote'])
-    assert.equal(answer.cells[0]?.byKind['vote'], '0.000000000')
-    assert.equal(answer.asOf.seq, 2)
-  })
-
-  test('have 24 hours, seven days from Monday, and 168 cells', () => {
-    const answer = patterns(booksOf([play(start)]), spanOf(start, start + DAY_MS), 0)
-    assert.deepEqual([answer.byHour.length, answer.byDay.length, answer.cells.length], [24, 7, 168])
-    // 4 March 2026 is a Wednesday; the play is at 10:07.
-    assert.deepEqual(
-      answer.cells.filter((cell) => cell.plays > 0).map(({ day, hour }) => [day, hour]),
-      [[3, 10]],
-    )
-    assert.deepEqual(
-      answer.byDay.map(({ day }) => day),
-      [1, 2, 3, 4, 5, 6, 7],
-    )
-  })
-
-  test('by hour of day and by day of week are the sums of their cells', () => {
-    const plays = fc.array(fc.integer({ min: 0, max: 8 * DAY_MS - 1 }), { maxLength: 30 })
-    fc.assert(
-      fc.property(plays, offsets, (played, tz) => {
-        const log = played.toSorted((a, b) => a - b).map((ms) => play(start + ms))
-        const { cells, byHour, byDay } = patterns(booksOf(log), spanOf(start, start + 8 * DAY_MS), tz)
-        const sum = (of: typeof cells): number => of.reduce((total, { plays: count }) => total + count, 0)
-        assert.equal(sum(cells), log.length)
-        for (const { day, plays: count } of byDay)
-          assert.equal(count, sum(cells.filter((cell) => cell.day === day)))
-        for (const { hour, plays: count } of byHour)
-          assert.equal(count, sum(cells.filter((cell) => cell.hour === hour)))
-      }),
-    )
-  })
-
-  test('shift by the offset of local time, which is ahead of UTC', () => {
-    const answer = patterns(booksOf([play(start)]), spanOf(start, start + DAY_MS), 840)
-    assert.deepEqual(
-      answer.cells.filter((cell) => cell.plays > 0).map(({ day, hour }) => [day, hour]),
-      [[4, 0]],
-    )
-  })
-
-  test('are zeros in an empty log', () => {
-    const answer = patterns(booksOf([]), spanOf(start, start + DAY_MS), 0)
-    assert.deepEqual(answer.asOf, { seq: 0, at: null, atMs: null })
-    assert.ok(answer.cells.every((cell) => cell.plays === 0 && cell.spentOnPlay === '0.000000000'))
   })
 })
 

@@ -35,11 +35,8 @@ test(
       connections: share(10),
       streams: share(0.5),
       streamsRefused: Math.floor(CAMPAIGN.size / 10_000),
-      exports: 1,
-      exportsRefused: Math.floor(CAMPAIGN.size / 10_000),
       abandoned: share(0.5),
       floods: 1,
-      connectionsRefused: 1,
     })
   },
 )

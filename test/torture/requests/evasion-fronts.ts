@@ -7,11 +7,10 @@ import { type Front, openFront } from '../../../src/command/service/front.ts'
 import { allocateFront } from '../../../src/command/service/front-memory.ts'
 import { openAppender } from '../../../src/log/append.ts'
 import { createStore, openForWriting, storePath } from '../../../src/log/store/store.ts'
-import { DAY_MS, msOf, parseMonth } from '../../../src/protocol/moment.ts'
+import { DAY_MS, msOf } from '../../../src/protocol/moment.ts'
 import { openCallerSlots } from '../../../src/serve/allowance/caller-slots.ts'
-import { openExportPlaces } from '../../../src/serve/allowance/export-places.ts'
 import { manualContext } from '../../stage/manual-node.ts'
-import { API_STORY, LAUNCH, storyDraft, type StoryEvent } from '../../story/api-story.ts'
+import { API_STORY, LAUNCH, storyDraft } from '../../story/api-story.ts'
 import { testSigner } from '../../story/signing.ts'
 import { TRUSTED_PROXIES } from './evasion-callers.ts'
 import { openHeadCell } from '../../../src/log/head-cell.ts'
@@ -23,8 +22,8 @@ export type EvasionFronts = AsyncDisposable &
     ports: Readonly<{ ipv4: number; both: number }>
     /** Moves the clock of the allowances and that of answers. */
     setClock(ms: number): void
-    /** Streams, whole files and counted connections that are open now. */
-    open(): Readonly<{ streams: number; exports: number; counted: number }>
+    /** Streams that are open now. */
+    streams(): number
     /** All connections, with those of proxies, which no limit counts. */
     connections(): Promise<number>
   }>
@@ -32,19 +31,7 @@ export type EvasionFronts = AsyncDisposable &
 /** Faults that the campaign must find. */
 export type FrontFaults = Readonly<{ trustProxy?: string; rateLimit?: number; isShared?: boolean }>
 
-/** Events with long details: a whole file of them is larger than what the system buffers for a reader that stops. */
-const LONG_EVENTS = 3_000
-const LONG_URL = `https://example.org/${'x'.repeat(1_970)}`
 const CONNECTIONS_OF_NODE = 2_000
-
-function longEvents(): readonly StoryEvent[] {
-  return Array.from({ length: LONG_EVENTS }, (_, index) => {
-    const month = parseMonth(new Date(Date.UTC(1970, index)).toISOString().slice(0, 7))
-    if (month === undefined) throw new Error('a month')
-    const digest = `sha256:${'0'.repeat(64)}` as const
-    return { type: 'loyalty', kind: 'input', details: { month, digest, url: LONG_URL } }
-  })
-}
 
 function writeLog(data: string): void {
   createStore(storePath(data), { origin: 'daybook.test/evasion', chain: 'opaque', simulated: true })
@@ -53,7 +40,8 @@ function writeLog(data: string): void {
   appender.begin()
   for (const event of API_STORY) appender.append(storyDraft(event), null, LAUNCH)
   // In another month, so that the first one has a file that does not change.
-  for (const event of longEvents()) appender.append(storyDraft(event), null, msOf(LAUNCH + 40 * DAY_MS))
+  const next = storyDraft({ type: 'trade', kind: 'buy', kots: '1' })
+  appender.append(next, null, msOf(LAUNCH + 40 * DAY_MS))
   appender.write()
   appender.commit()
   db.close()
@@ -99,13 +87,12 @@ export async function openEvasionFronts(faults: FrontFaults = {}): Promise<Evasi
     await open('127.0.0.1', memory, registries[0]),
     await open('::', apart, registries[1]),
   ]
-  const [streams, connections] = [openCallerSlots(memory.slots), openCallerSlots(memory.connections)]
-  const exports = openExportPlaces(memory.exports)
+  const streams = openCallerSlots(memory.slots)
   const owned = stack.move()
   return {
     ports: { ipv4: ipv4.port, both: both.port },
     setClock: (ms) => void (clockMs = ms),
-    open: () => ({ streams: streams.open(), exports: exports.open(), counted: connections.open() }),
+    streams: streams.open,
     async connections() {
       const gauges = registries.map((registry) => registry.getSingleMetric('daybook_http_connections'))
       const values = await Promise.all(gauges.map(async (one) => (await one?.get())?.values[0]?.value ?? 0))

@@ -18,11 +18,8 @@ export type EvasionCounts = Record<
   | 'connections'
   | 'streams'
   | 'streamsRefused'
-  | 'exports'
-  | 'exportsRefused'
   | 'abandoned'
-  | 'floods'
-  | 'connectionsRefused',
+  | 'floods',
   number
 >
 
@@ -67,11 +64,8 @@ export function openEvasionGround(fronts: EvasionFronts, random: Random, startMs
     connections: 0,
     streams: 0,
     streamsRefused: 0,
-    exports: 0,
-    exportsRefused: 0,
     abandoned: 0,
     floods: 0,
-    connectionsRefused: 0,
   }
 
   const endsOf = (peer: string): LinkEnds => {

@@ -142,16 +142,6 @@ export function drawStream(random: Random): EvasionKind {
   return kind(scope, [200], `GET ${target}`, HOST, `Accept: ${accept}`, ...cursor)
 }
 
-/** Draws a request for a whole CSV file that is larger than what the system buffers. */
-export function drawExport(random: Random): EvasionKind {
-  const target = random.pick([
-    '/api/v1/events?format=csv&details=1',
-    '/api/v1/events?details=1&format=csv',
-    '/events.csv?details=1',
-  ])
-  return kind('api', [200], `GET ${target}`, HOST)
-}
-
 /** Bytes of a request with further header lines. */
 export function bytesOf({ method, target, version, lines }: EvasionKind, more: readonly string[]): string {
   return [`${method} ${target} ${version}`, ...lines, ...more, '', ''].join('\r\n')

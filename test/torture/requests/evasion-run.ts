@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
 import type { Random } from '../../../sim/random.ts'
-import { CONNECTIONS_PER_CALLER, STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
-import { EXPORTS_PER_CALLER } from '../../../src/serve/allowance/export-places.ts'
+import { STREAMS_PER_CALLER } from '../../../src/serve/allowance/caller-slots.ts'
 import { until } from '../../stage/stream-client.ts'
 import { EVADING_CALLERS, type EvadingCaller } from './evasion-callers.ts'
 import type { EvasionFronts } from './evasion-fronts.ts'
 import { type EvasionAsk, type EvasionCounts, openEvasionGround } from './evasion-ground.ts'
-import { type LastingAnswer, openLasting } from './evasion-link.ts'
+import { openLasting } from './evasion-link.ts'
 import { assertGranted, isUsedUp } from './evasion-model.ts'
-import { API_SHARE, drawExport, drawKind, drawStream, type EvasionKind, PROBE } from './evasion-requests.ts'
+import { API_SHARE, drawKind, drawStream, type EvasionKind, PROBE } from './evasion-requests.ts'
 import type { AllowanceScope } from '../../../src/serve/allowance/allowance.ts'
 
 const WINDOW_MS = 60_000
-/** A caller with connections only; no other part of the run opens any from there. */
-const CROWD_PEER = '127.1.0.99'
 
 /** A run of callers that try everything for more than their allowance, against a model of what is granted. */
 type EvasionRun = Disposable & Readonly<{ counts: EvasionCounts; step(): Promise<void> }>
@@ -95,30 +92,7 @@ export function openEvasionRun(fronts: EvasionFronts, random: Random): EvasionRu
     streams.set(caller.name, now)
     // A reader that has left gives its place back, and no other one.
     const all = [...streams.values()].flat().length
-    await until(() => fronts.open().streams === all)
-  }
-
-  /** Asks for more whole files than a caller may receive, and reads none of them. */
-  async function openExports(caller: EvadingCaller): Promise<void> {
-    const kinds = Array.from({ length: random.between(3, 6) }, () => drawExport(random))
-    const answers = await Promise.all(
-      kinds.map((kind) => openLasting(endsOf(caller.peer(random)), requestOf({ caller, kind }).bytes, false)),
-    )
-    counts.requests += kinds.length
-    // A refusal because of other files has a Retry-After too, and its own problem.
-    const isFull = (one: LastingAnswer, left: number): boolean => one.status === 429 && left > 0
-    const left = model.left(caller.name, 'api')
-    const asked = model.ask(caller.name, 'api', kinds.length)
-    const opened = answers.filter(({ status }) => status === 200)
-    assert.equal(
-      opened.length,
-      Math.min(EXPORTS_PER_CALLER, asked.answered),
-      `${caller.name} has ${left} left`,
-    )
-    counts.exports += opened.length
-    counts.exportsRefused += answers.filter((one) => isFull(one, left)).length
-    for (const one of answers) one[Symbol.dispose]()
-    await until(() => fronts.open().exports === 0)
+    await until(() => fronts.streams() === all)
   }
 
   /** Sends requests and leaves before the answers. Each counts once or not at all, as the next answer says. */
@@ -153,33 +127,6 @@ export function openEvasionRun(fronts: EvasionFronts, random: Random): EvasionRu
     assertGranted({ model, caller: caller.name, scope: 'api', answers: [probe] })
   }
 
-  /** Opens more connections than an address may, then asks over each. Those over the limit cost no allowance. */
-  async function crowd(): Promise<void> {
-    const over = random.between(1, 20)
-    const caller: EvadingCaller = {
-      name: CROWD_PEER,
-      isPolite: false,
-      peer: () => CROWD_PEER,
-      lines: () => [],
-    }
-    await settled()
-    const before = fronts.open().counted
-    const crowded = Array.from({ length: CONNECTIONS_PER_CALLER + over }, () => newLink(endsOf(CROWD_PEER)))
-    await Promise.all(crowded.map(({ connected }) => connected))
-    await until(() => fronts.open().counted === before + CONNECTIONS_PER_CALLER)
-    const answers = (
-      await Promise.all(crowded.map((link) => link.ask([requestOf({ caller, kind: PROBE })])))
-    ).flat()
-    const refused = answers.filter((one) => one.status === 429 && !one.headers.has('ratelimit'))
-    assert.deepEqual([answers.length, refused.length], [crowded.length, over], 'connections over the limit')
-    const rest = answers.filter((one) => !refused.includes(one))
-    assertGranted({ model, caller: CROWD_PEER, scope: 'api', answers: rest })
-    for (const link of crowded) link[Symbol.dispose]()
-    await settled()
-    counts.requests += crowded.length
-    counts.connectionsRefused += over
-  }
-
   /** Asks for more tiles or pages than a caller may have. */
   async function flood(caller: EvadingCaller): Promise<void> {
     const scope = random.pick(['tiles', 'pages'] as const)
@@ -205,9 +152,7 @@ export function openEvasionRun(fronts: EvasionFronts, random: Random): EvasionRu
       const one = rude[random.below(rude.length)] ?? EVADING_CALLERS[0]
       // Each kind of attempt comes in its turn, so that a short run has them all.
       steps += 1
-      if (steps % 40 === 5) await crowd()
-      else if (steps % 40 === 10) await flood(one)
-      else if (steps % 6 === 0) await openExports(one)
+      if (steps % 40 === 10) await flood(one)
       else if (steps % 3 === 1) await openStreams(one)
       else if (steps % 3 === 2) await abandonSome(one)
     },

@@ -15,6 +15,7 @@ import {
   openRequests,
   type OperationDocument,
 } from './request-generator.ts'
+import { publishTo } from '../../stage/node-process.ts'
 
 const CAMPAIGN = openCampaign('generated-requests')
 /** A chain that never answers, so that each draft with a transaction stays held. */
@@ -195,7 +196,7 @@ function stableHeaders(headers: Headers): readonly (readonly [string, string])[]
 }
 
 /** Publishes drafts that stay held, so that /status and the pages have some. */
-async function holdDrafts({ publishUrl, token }: Service): Promise<void> {
+async function holdDrafts(to: Service): Promise<void> {
   const random = randomOf('held drafts')
   const drafts = Array.from({ length: 5 }, (_, index) => ({
     ref: `held-${index}`,
@@ -204,12 +205,7 @@ async function holdDrafts({ publishUrl, token }: Service): Promise<void> {
     kots: '1',
     tx: txOf(random),
   }))
-  const answer = await fetch(`${publishUrl}/publish`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(drafts),
-  })
-  const { drafts: receipts } = (await answer.json()) as { drafts: readonly { status: string }[] }
+  const { drafts: receipts } = await publishTo(to, drafts)
   assert.deepEqual([...new Set(receipts.map(({ status }) => status))], ['held'])
 }
 

@@ -10,10 +10,10 @@ import { startDaybook } from '../../stage/started-daybook.ts'
 import { makeLog, refusalAtStart, runCheck } from '../../story/damaged-log.ts'
 import { openCampaign } from '../campaign.ts'
 import { type CountedCall, type ShimCall, type ShimError, type ShimWish, withShim } from './io-shim.ts'
+import { publishTo } from '../../stage/node-process.ts'
 
 const CAMPAIGN = openCampaign('failing-calls')
 const BEFORE = 60
-const ANSWER_MS_MAX = 60_000
 const TOKEN = 'a-token-of-a-failing-service-that-is-long-enough-0123456789'
 /** Requests of a run: one draft, which ends a month in a log of old events, then a batch. */
 const REQUESTS: readonly (readonly Readonly<{ ref: string; [field: string]: unknown }>[])[] = [
@@ -147,15 +147,8 @@ suite('a service whose k-th call on its files fails', { skip: skipWithout('cc') 
   async function publish(publishUrl: string, drafts: (typeof REQUESTS)[number]): Promise<Answered> {
     const refs = drafts.map(({ ref }) => ref)
     try {
-      const response = await fetch(`${publishUrl}/publish`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-        body: JSON.stringify(drafts),
-        signal: AbortSignal.timeout(ANSWER_MS_MAX),
-      })
-      const body = (await response.json()) as { drafts?: { seq: number }[]; code?: string }
-      const seqs = (body.drafts ?? []).map(({ seq }) => seq)
-      return { status: response.status, code: body.code ?? '', refs, seqs }
+      const answer = await publishTo({ publishUrl, token: TOKEN }, drafts)
+      return { status: answer.status, code: answer.code, refs, seqs: answer.drafts.map(({ seq }) => seq) }
     } catch {
       return { status: 0, code: '', refs, seqs: [] }
     }

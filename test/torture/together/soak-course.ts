@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from '../../stage/command-stage.ts'
 import { startDaybook } from '../../stage/started-daybook.ts'
-import { SOAK_ORIGIN } from './soak-history.ts'
 import type { SoakNode } from './soak-node.ts'
 
 /** Deeds of the operator of a soak, each at its share of the whole run. Those that change options restart the writer. */
@@ -13,7 +9,7 @@ export type SoakCourse = Readonly<{
   counts: Readonly<Record<string, number>>
   /** Starts the writer with the present options. */
   begin(): Promise<void>
-  token(): string
+  token: string
   /** The next thing that happens: its moment as a share of the run, and its name. Null at the end. */
   next(): Readonly<{ share: number; name: string; act(): Promise<void> }> | null
 }>
@@ -26,11 +22,7 @@ type Settings = Readonly<{
   onStart(): void
 }>
 
-const TOKENS = [
-  'the-first-token-of-the-soak-0123456789abcdef',
-  'the-second-token-of-the-soak-0123456789abcde',
-]
-const FULL_DISK_MS = 8_000
+const TOKEN = 'the-token-of-the-soak-0123456789abcdef'
 const RESTARTS_PER_HOUR = 2
 const SAID_CHARACTERS = 2_000
 
@@ -40,19 +32,13 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
     kills: 0,
     backups: 0,
     rebuilds: 0,
-    keyChanges: 0,
-    tokenChanges: 0,
-    fullDisks: 0,
   }
   const tokenFile = join(folder, 'tokens')
-  const [oldKey, newKey] = [`${writer.data}.key`, join(folder, 'new.key')]
-  let keys: readonly string[] = [oldKey]
-  let token = TOKENS[0] ?? ''
-  writeFileSync(tokenFile, `${token}\n`)
+  writeFileSync(tokenFile, `${TOKEN}\n`)
   const start = (): Promise<void> => {
     onStart()
     const log = ['serve', '--chain', 'opaque', '--publish-token-file', tokenFile]
-    return writer.start([...log, '--signing-key-file', keys.join(','), '--rate-limit', 'off'])
+    return writer.start([...log, '--rate-limit', 'off'])
   }
   const stop = async (how: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const code = await writer.end(how)
@@ -72,26 +58,7 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
     await change()
     await start()
   }
-  const limitFiles = (bytes: string): void => {
-    execFileSync('prlimit', ['--pid', String(writer.pid()), `--fsize=${bytes}:unlimited`])
-  }
   const single: readonly (readonly [share: number, name: string, act: () => Promise<void>])[] = [
-    [
-      0.2,
-      'old and new key sign',
-      () =>
-        restart('SIGTERM', async () => {
-          const made = await run(['keygen', '--to', newKey, '--origin', SOAK_ORIGIN])
-          assert.equal(made.code, 0, made.stderr)
-          keys = [oldKey, newKey]
-          counts.keyChanges += 1
-        }),
-    ],
-    [
-      0.3,
-      'a second token',
-      () => restart('SIGTERM', async () => writeFileSync(tokenFile, `${TOKENS.join('\n')}\n`)),
-    ],
     [
       0.5,
       'the store is built again',
@@ -101,28 +68,6 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
           await daybook('upgrade', '--data', writer.data, '--remove-old')
           counts.rebuilds += 1
         }),
-    ],
-    [
-      0.6,
-      'the new key and token alone',
-      async () => {
-        token = TOKENS[1] ?? ''
-        await restart('SIGTERM', async () => {
-          writeFileSync(tokenFile, `${token}\n`)
-          keys = [newKey]
-          counts.tokenChanges += 1
-        })
-      },
-    ],
-    [
-      0.7,
-      'a full disk',
-      async () => {
-        limitFiles('1')
-        await sleep(FULL_DISK_MS)
-        limitFiles('unlimited')
-        counts.fullDisks += 1
-      },
     ],
   ]
   const all = [...single]
@@ -147,7 +92,7 @@ export function openSoakCourse({ folder, writer, hours, onStart }: Settings): So
   return {
     counts,
     begin: start,
-    token: () => token,
+    token: TOKEN,
     next() {
       const [share, name, act] = queue.shift() ?? []
       return share === undefined || name === undefined || act === undefined ? null : { share, name, act }

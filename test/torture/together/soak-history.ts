@@ -10,6 +10,7 @@ import { DAY_MS, type Ms, msOf } from '../../../src/protocol/moment.ts'
 import { until } from '../../processes/other-program.ts'
 import { MAIN } from '../../stage/places.ts'
 import { clockEnvironment } from './soak-node.ts'
+import { publishTo } from '../../stage/node-process.ts'
 
 /** Name of the log. */
 export const SOAK_ORIGIN = 'soak.example/log'
@@ -48,12 +49,8 @@ export async function publishHistory(
     return draft
   })
   for (let from = 0; from < drafts.length; from += REQUEST_DRAFTS) {
-    const answer = await fetch(`${publishUrl}/publish`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(drafts.slice(from, from + REQUEST_DRAFTS)),
-    })
-    assert.equal(answer.status, 200, await answer.text())
+    const answer = await publishTo({ publishUrl, token }, drafts.slice(from, from + REQUEST_DRAFTS))
+    assert.equal(answer.status, 200, answer.code)
   }
 }
 

@@ -75,7 +75,7 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const later = await importHistory(writer.data, clock.from, clockFile)
   await course.begin()
   await mirror.start(mirrorWords(writer))
-  await publishHistory(writer.ops, course.token(), later)
+  await publishHistory(writer.ops, course.token, later)
   await until(
     'the mirror has the history',
     async () => (await headOf(mirror)) === HISTORY_EVENTS,
@@ -169,8 +169,6 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
       ...course.counts,
       monthEnds,
       ...platform.counts,
-      // Without such answers the full disk had no effect.
-      fullDiskRefusals: platform.repeatedFor()['store-full'] ?? 0,
       events: drafts,
       ...readersOf(report),
     },
