@@ -13,7 +13,7 @@ import { clockEnvironment } from './soak-node.ts'
 import { publishTo } from '../../stage/node-process.ts'
 
 /** Name of the log. */
-export const SOAK_ORIGIN = 'soak.example/log'
+const SOAK_ORIGIN = 'soak.example/log'
 /**
  * Events of the log before a soak. A log that begins empty would fill caches during the soak, which looks like a leak.
  * The later ones are published, because the cache of pages of a connection holds what that connection has read or written:
