@@ -36,7 +36,7 @@ const SENTENCES: readonly (readonly [
     'SILENCE_MS_MAX',
   ],
   [
-    'docs/errors.md',
+    'src/serve/describe/problem-cures.ts',
     (value) => `differ from the clock of the database by ${value / 1000} seconds`,
     'src/cluster/node/term.ts',
     'CLOCK_MS_MAX',
