@@ -2,8 +2,8 @@ import type { Option } from '../command/plug/option.ts'
 
 /**
  * The option that asks a blockchain what became of transactions, by RPC servers that vote. `serve` holds drafts until
- * their transactions are final, and `verify` asks about a sample of those that the log names. What is held, and in which
- * order it is released, is of the core (`publish/held`). To read: `gate/finality-gate.ts` for the questions of a service,
+ * their transactions are final, and `verify` asks about a sample of those that the log names. The core (`publish/held`)
+ * holds drafts and releases them in order. To read: `gate/finality-gate.ts` for the questions of a service,
  * `audit/judge-transactions.ts` for those of a verifier, `chain/open-chain.ts` for the votes.
  */
 export const FINALITY: Option = {

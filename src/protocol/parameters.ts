@@ -29,7 +29,7 @@ export type Parameter = Readonly<{
 /** A moment in a query: ISO 8601 in UTC, integer milliseconds since 1970, or a `Date`. */
 export type Time = string | number | Date
 
-/** Type of a parameter's value by its form. Where a list of words or integers may stand, one of them may too. */
+/** Type of a parameter's value by its form. A list of words or integers may also be a single one. */
 export type ValueOf<Form extends ParameterForm> = Form extends { is: 'time' }
   ? Time
   : Form extends { is: 'integer' }

@@ -172,7 +172,7 @@ function drop(settings: HeldCommandSettings, refs: readonly string[], reason: st
   }
 }
 
-/** Runs the release. What it publishes can change the treasury, which other contests ask for. */
+/** Runs the release. Its events can change the treasury, on which other contests depend. */
 function releaseAll({ release }: HeldCommandSettings): number {
   release.touch('dependent')
   return release.run()

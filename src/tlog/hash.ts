@@ -61,7 +61,7 @@ export function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index])
 }
 
-/** View of the hash at an index of concatenated hashes, such as a tile's. */
+/** View of one hash in a list of concatenated hashes, such as a tile. */
 export function hashIn(hashes: Uint8Array, index: number): Hash {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)
 }

@@ -115,7 +115,7 @@ export async function openNote(
   return signers.size === 0 ? doubted('no-known-signature') : proved({ text, signers: [...signers] })
 }
 
-/** Code and bytes of the public key of each known key type: the signature of a log, and two cosignatures of witnesses. */
+/** Type byte and length of the public key of each known key type: that of a log, and two of witnesses. */
 const KEY_TYPES = {
   ed25519: { code: 0x01, bytes: 32 },
   'ed25519-cosignature': { code: 0x04, bytes: 32 },

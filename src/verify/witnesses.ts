@@ -52,9 +52,9 @@ async function openWitnessedNote(
 type QuorumResult = Readonly<Pick<Check, 'is' | 'says'>>
 
 /**
- * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours. That of
- * a folder may be of any age. A cosignature from the future counts for no quorum: one false witness must not make the
- * time of the others wrong. `size` is the number of events that the log has.
+ * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours. The
+ * quorum of a folder may be of any age. A cosignature from the future counts for no quorum: one false witness must not
+ * make the time of the others wrong. `size` is the number of events that the log has.
  */
 export function judgeQuorum(
   { checkpoint, vouchers: all, unverified }: WitnessedNote,

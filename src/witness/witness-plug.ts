@@ -2,9 +2,8 @@ import { type Option, lazy } from '../command/plug/option.ts'
 
 /**
  * The option of cosignatures (C2SP tlog-witness): a log asks witnesses to cosign its checkpoints, and a witness cosigns
- * those of other logs. What a cosignature proves is of the core (`tlog/quorum.ts`), and so is the judge of the newest
- * checkpoint with a quorum (`log/witnessed`). To read: `feed/feeder.ts` for the log's side, `cosigner/cosigner.ts` for the
- * witness's.
+ * those of other logs. The core judges cosignatures (`tlog/quorum.ts`) and the newest checkpoint with a quorum
+ * (`log/witnessed`). To read: `feed/feeder.ts` for the log's side, `cosigner/cosigner.ts` for the witness's.
  */
 export const WITNESS: Option = {
   commands: [

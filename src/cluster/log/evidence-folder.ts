@@ -63,7 +63,7 @@ function begins([first]: readonly Uint8Array[]): number {
 const areSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
   one !== undefined && other !== undefined && Buffer.compare(one, other) === 0
 
-/** Rows in a file: none without a file. What was cut off or added at its end is left out. */
+/** Rows in a file: none without a file. A torn or foreign end is left out. */
 function readBranch(path: string): readonly Uint8Array[] {
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
   const rows: Uint8Array[] = []

@@ -113,7 +113,7 @@ export type ClusterNodeSettings = Readonly<{
   accepts(): boolean
   /** Whether an error of the books passes by itself, as a full disk does. */
   mayRetry(error: unknown): boolean
-  /** Called after each change of the books. What was read from them before is outdated. */
+  /** Called after each change of the books. Earlier readings of them are outdated. */
   onBooks(change: NodeChange): void
   onNotice(notice: NodeNotice): void
 }>

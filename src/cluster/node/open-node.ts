@@ -93,7 +93,7 @@ async function run(machine: Machine): Promise<void> {
   await table[Symbol.asyncDispose]()
 }
 
-/** Tries to lead. A database that cannot be led may be followed: that is reported once, and not again after each look. */
+/** Tries to lead. A node may follow a database that it cannot lead. It reports this once, not after each look. */
 async function tryToLead(machine: Machine): Promise<void> {
   try {
     await serveTerm(machine)
@@ -154,7 +154,7 @@ async function reachEnd({ wakeups, session, settings, stopped }: Machine): Promi
   return await wakeups.reached(last, book.applied().place, BARRIER_MS_MAX)
 }
 
-/** Refusal with the reason why this node does not lead. What the database has said is for the log lines. */
+/** Refusal with the reason why this node does not lead. The words of the database are for the log lines. */
 function notLeading(machine: Machine): CommitAnswer<never> {
   const { away, refusal } = stateOf(machine)
   const why = away === null ? refusal : 'the database cannot be used: see its log lines'

@@ -83,8 +83,8 @@ async function putBack(session: LeadSession, book: NodeBook, end: number): Promi
 }
 
 /**
- * Leads in a session that has met the table, until the session is lost, a commit is in doubt, the clocks differ, or the node
- * may not lead. Returns what went wrong; null when nothing did. Throws what makes the node stop.
+ * Leads in a session that has met the table, until the session is lost, a commit is in doubt, the clocks differ, or the
+ * node may not lead. Returns what went wrong; null when nothing did. Throws the error that stops the node.
  */
 async function lead(machine: Machine, session: LeadSession): Promise<string | null> {
   const { jobs, settings, signal, wakeups } = machine

@@ -72,7 +72,7 @@ type BackupSettings = Omit<BackupOptions, 'verify'> &
 
 /**
  * Copies a log to a new file, or to a folder that keeps copies by day, even while it is served. The copy is verified
- * before it gets its name. As `daybook.db` in an empty directory, it can be served.
+ * before it gets its name. It can be served as `daybook.db` in an empty directory.
  */
 export async function backUp(settings: BackupSettings, context: CommandContext): Promise<ExitCode> {
   const { data, to } = settings

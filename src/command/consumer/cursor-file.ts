@@ -13,7 +13,7 @@ type SavedCursor = Readonly<{ log: string; seq: number }>
 type CursorFile = Disposable &
   Readonly<{
     saved: SavedCursor | null
-    /** Saves a cursor. Of those that others follow at once, it saves one a second. */
+    /** Saves a cursor. While events follow at once, it saves one cursor a second. */
     save(cursor: SavedCursor, isFollowed: boolean): void
   }>
 

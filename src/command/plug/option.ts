@@ -13,9 +13,9 @@ import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 
 /**
- * An option of the program: a room that talks to other machines, and that one can delete. `main.ts` plugs it in by a line
- * of its table. The core imports no option, and no option imports another. What an option adds is here: commands, and
- * parts of commands of the core. Each part is loaded when its command runs.
+ * An option of the program: a room that talks to other machines, and that one can delete. `main.ts` plugs it in by a
+ * line of its table. The core imports no option, and no option imports another. An option adds commands, and parts of
+ * commands of the core. Each part is loaded when its command runs.
  */
 export type Option = Readonly<{
   /** Commands of its own. */

@@ -150,7 +150,7 @@ export async function startService(
   }
 }
 
-/** Prepares the store for its writer. Of a log that others carry, a start changes nothing. */
+/** Prepares the store for its writer. A start changes nothing in a log that others carry. */
 export async function readyStore(
   {
     data,

@@ -81,7 +81,10 @@ function reportOutvoted<T>(
   }
 }
 
-/** The vote of a ballot. Of a server that shows an older state of the chain than others, only settled outcomes count. */
+/**
+ * The vote of a ballot. A server that shows an older state of the chain than others has a vote on settled outcomes
+ * only.
+ */
 function voteOf(ballot: Ballot | undefined, newest: number): Vote {
   if (ballot === undefined) return null
   const { vote, head } = ballot

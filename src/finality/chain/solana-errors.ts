@@ -26,7 +26,7 @@ export function transactionError(err: unknown, secrets: readonly string[]): stri
   throw new RpcFailure('wrong-type', { code: 'none', message: `unknown error of a transaction: ${message}` })
 }
 
-/** JSON of a value, or the text that it is. A server may nest a value deeper than it can be written again. */
+/** JSON of a value, or the text that it is. A server may nest a value too deeply to write it again. */
 function textOf(err: unknown): string {
   if (typeof err === 'string') return err
   try {

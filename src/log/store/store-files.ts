@@ -14,7 +14,7 @@ export function removeStore(path: string): void {
   }
 }
 
-/** Removes the files beside a store. What is only in its write-ahead log is lost. */
+/** Removes the files beside a store. Events that are only in its write-ahead log are lost. */
 export function removeCompanions(path: string): void {
   for (const suffix of COMPANIONS) rmSync(`${path}${suffix}`, { force: true })
 }

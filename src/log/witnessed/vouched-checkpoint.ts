@@ -20,7 +20,7 @@ export async function vouchedCheckpoint(
   return { seq: seqOf(size), atMs: msOf(seconds * SECOND_MS), note: formatNote(note) }
 }
 
-/** The checkpoint of the larger tree, or of the later quorum for the same; the second one when both are equal. */
+/** The checkpoint of the larger tree; for equal trees, the one with the later quorum, else the second. */
 export function newerWitnessed(
   one: WitnessedCheckpoint | null,
   other: WitnessedCheckpoint | null,

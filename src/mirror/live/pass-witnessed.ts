@@ -28,9 +28,9 @@ import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 /** Passes on what the witnesses of the log vouch for. */
 type PassWitnessed = Readonly<{
   /**
-   * Asks the origin for its witnesses and their newest checkpoint, and keeps both. What is not well formed, not proved, or
-   * newer than the mirror is not kept: it is asked for again later. Throws a `ContradictionError` when the log has signed
-   * another tree than the mirror has, an `AnotherLogError`, and errors of the disk.
+   * Asks the origin for its witnesses and their newest checkpoint, and keeps both. A checkpoint that is malformed, not
+   * proved, or newer than the mirror is not kept, and is asked for again later. Throws a `ContradictionError` when the
+   * log has signed another tree than the mirror has, an `AnotherLogError`, and errors of the disk.
    */
   ask(keys: OriginKeys): Promise<void>
 }>

@@ -219,7 +219,7 @@ function fits(length: number, fit: Fit): boolean {
 }
 
 /**
- * Whether the version may be that of an address. As a whole word any network is tried. As whole groups, any network is
+ * Whether the version may be that of an address. A whole word is tried for any network. As whole groups, any network is
  * tried with a hash of 20 bytes, and with more of them where the characters are not those of words.
  */
 function fitsVersion(number: GrowingNumber, fit: Fit, text: string): boolean {

@@ -20,7 +20,7 @@ export function wholeRuns(text: string): readonly LetterRun[] {
   })
 }
 
-/** Words of a text in which a candidate may begin and end anywhere. */
+/** Words of a text, each searched from any character to any other. */
 export function partRuns(text: string): readonly LetterRun[] {
   return longWords(text).map((word) => ({
     text: word,

@@ -2,8 +2,8 @@
 export type Fit = 'whole' | 'joined' | 'part'
 
 /**
- * Letters and digits in which an address is searched. A candidate begins and ends at an edge. Edges are at the ends of
- * the text only, at every character, or between groups that were joined: the caller decides.
+ * Letters and digits in which an address is searched. A candidate begins and ends at an edge. The caller decides where
+ * edges are: at the ends of the text only, at every character, or between joined groups.
  */
 export type LetterRun = Readonly<{
   text: string

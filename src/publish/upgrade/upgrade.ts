@@ -67,10 +67,10 @@ export type UpgradeReport = Readonly<{
 }>
 
 /**
- * Brings the store of a data directory to the present schema. The new store is built and proved beside the old one, which
- * an older Daybook may go on serving; then it replaces the old one, which is kept. Returns null when there is nothing to
- * upgrade. Whatever interrupts it, the old store is whole and in its place until the new one is, and the next run
- * continues.
+ * Brings the store of a data directory to the present schema. The new store is built and proved beside the old one,
+ * which an older Daybook may go on serving; then it replaces the old one, which is kept. Returns null when there is
+ * nothing to upgrade. The old store stays whole until the new one replaces it, and the next run continues after any
+ * interruption.
  */
 export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeReport | null> {
   const { dataDirectory } = settings
@@ -216,7 +216,7 @@ function refuseSmallDisk(room: UpgradeRoom): void {
   )
 }
 
-/** Throws when little disk is left, for a service publishes on the same disk. What is built stays. */
+/** Throws when little disk is left, for a service publishes on the same disk. The unfinished store stays. */
 function refuseNearlyFull(store: string, building: string): void {
   if (roomFor(store, building).freeBytes >= newBytesOf(store) * RESERVE) return
   throw new StoreError(

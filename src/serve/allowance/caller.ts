@@ -32,7 +32,7 @@ export function callerOf(
   return callerKey(request.socket.remoteAddress, list, trusted)
 }
 
-/** As `callerOf`, from the socket's address and the joined value of X-Forwarded-For. */
+/** Like `callerOf`, from the socket's address and the joined value of X-Forwarded-For. */
 export function callerKey(
   peer: string | undefined,
   forwardedFor: string | undefined,

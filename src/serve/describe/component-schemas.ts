@@ -108,7 +108,7 @@ const retry: JsonSchema = {
   required: ['retry'],
 }
 
-/** Schemas of the parts of a stream by framing. Of Server-Sent Events, a part is a message with its fields. */
+/** Schemas of the parts of a stream by framing. A part of Server-Sent Events is a message with its fields. */
 export const STREAM_PARTS: Readonly<Record<'text/event-stream' | 'application/x-ndjson', JsonSchema>> = {
   'text/event-stream': {
     oneOf: [

@@ -208,7 +208,7 @@ export function openFairTurns(monotonicMs: () => number): FairTurns {
     if (order.waiting() > 0) begin(0)
   }
 
-  /** Schedules a slice. What the event loop reads before it begins shares it. */
+  /** Schedules a slice. Requests that the event loop reads before it begins share it. */
   function begin(end: number): void {
     sliceEnd = end
     setImmediate(next)

@@ -2,7 +2,7 @@
 const ENTRIES_MAX = 32
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Weights in an `Accept` or `Accept-Encoding` header, by name in lower case. Of a name that is given twice, the last counts. */
+/** Weights in an `Accept` or `Accept-Encoding` header, by name in lower case. The last weight of a repeated name counts. */
 export function weightsOf(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const entry of header.toLowerCase().split(',', ENTRIES_MAX)) {
@@ -19,8 +19,8 @@ export function weightsOf(header: string): ReadonlyMap<string, number> {
 }
 
 /**
- * The media type of `offered` that an `Accept` header prefers (RFC 9110, section 12.5.1). Of types with the same weight it
- * is the one that is named more exactly, then the earlier one of `offered`. Also when none is acceptable, the first.
+ * The media type of `offered` that an `Accept` header prefers (RFC 9110, section 12.5.1). At equal weight, the more
+ * exact name wins, then the earlier one of `offered`. Also when none is acceptable, the first.
  */
 export function preferredType<Type extends string>(
   accept: string | undefined,

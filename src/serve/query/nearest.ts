@@ -52,7 +52,7 @@ const SEGMENTS_MAX = 8
 /** Finds the path in the table that a path without a route most likely means, such as `/api/v1/contests/{id}`. */
 export type NearPaths = (path: string) => string | undefined
 
-/** Opens the search among the paths of all routes. What it returns is in the table, and repeats nothing of a path. */
+/** Opens the search among the paths of all routes. The returned name is one of the table, and repeats nothing of a path. */
 export function openNearPaths(paths: readonly string[]): NearPaths {
   const table = paths
     .filter((path) => !path.includes('...}'))

@@ -284,8 +284,8 @@ type Slab = Readonly<{
 type Name = Readonly<{ type: EventType; kind: string; hasAmount: boolean }>
 
 /**
- * Fields of events that a correction of them needs, in 34 bytes for each event. Of the details only count and month are
- * kept, and transactions are not.
+ * Fields of events that a correction of them needs, in 34 bytes for each event. It keeps only count and month of the
+ * details, and no transactions.
  */
 type EventColumns = Readonly<{
   /** Adds the next entry, with the next seq. */

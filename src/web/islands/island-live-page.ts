@@ -177,7 +177,7 @@ function parsePage(text: string): Document {
   return new DOMParser().parseFromString(title + main, 'text/html')
 }
 
-/** Shows a page. What is read does not move: lists in sight keep their rows until the reader asks for `all`. */
+/** Shows a page. Lists in sight keep their rows until the reader asks for `all`. */
 function show(page: LivePage, text = '', all = false): void {
   const { main, more } = page
   const { title, body } = parsePage(text)

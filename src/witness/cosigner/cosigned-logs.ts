@@ -22,7 +22,7 @@ export type CosignedLogs = Readonly<{
   newest(origin: string): CosignedTree | undefined
   all(): readonly CosignedTree[]
   /**
-   * Puts `next` in the place of `former` in one statement. False when another checkpoint is in that place. What is put is
+   * Puts `next` in the place of `former` in one statement. False when another checkpoint is in that place. The row is
    * on the disk when this returns.
    */
   replace(former: CosignedTree | undefined, next: CosignedTree): boolean

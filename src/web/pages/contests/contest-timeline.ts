@@ -166,7 +166,7 @@ function spanToEnd(contest: ContestWire): Html | null {
   return span === null ? null : html`, ${span}`
 }
 
-/** Name of the last step of a contest. Of a cancelled one, only what its pool held can be given back. */
+/** Name of the last step of a contest. A cancelled one can only give back the balance of its pool. */
 function endOf({ ledger: { contest, pool } }: Course): string {
   if (contest.outcome !== 'cancelled') return 'Settled'
   const { refund = '0', ...others } = pool.out

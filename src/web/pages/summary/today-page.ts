@@ -152,7 +152,7 @@ type Asked = Readonly<{
   dayBefore: LinkedAnswer<Summary> | null
 }>
 
-/** The four figures, the state, and the totals beside the chart. Nothing on an empty log. */
+/** The four figures, the state, and the totals beside the chart. Empty on an empty log. */
 function numbers(summary: Summary, asked: Asked, view: View): Html {
   if (asked.dayBefore === null) return asOfLine(summary.asOf, view)
   return html`${fourFigures(summary, { ...asked, dayBefore: asked.dayBefore }, view)}
