@@ -57,7 +57,7 @@ export type Rule = Readonly<{
   contestId: 'must' | 'none' | 'as-corrected'
   kots: 'must' | 'none' | 'as-corrected'
   tx: 'must' | 'may' | 'none'
-  /** Earlier held drafts of its contest, plays alone or all, that it waits for even when the books accept it. */
+  /** It waits for earlier held drafts of its contest, all or only plays, even when the books accept it. */
   waitsFor?: 'held' | 'held plays'
   /** Accounts between which the amount moves; absent when nothing moves. */
   posting?: Readonly<{ from: AccountName; to: AccountName }>

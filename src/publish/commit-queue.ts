@@ -44,7 +44,7 @@ export type CommitQueue = Readonly<{
 type CommitSize = Readonly<{ requests: number; held: number; ms: number }>
 /** A commit with events: its last seq and moment, and the number of its events. */
 export type Committed = CommitSize & Readonly<{ seq: Seq; atMs: Ms; events: number }>
-/** A commit without events after which more drafts are held: how many more. */
+/** A commit without events that holds `added` more drafts. */
 export type CommittedHeld = CommitSize & Readonly<{ added: number }>
 
 type CommitQueueSettings = CommitFailureSettings &

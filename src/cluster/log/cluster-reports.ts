@@ -29,7 +29,7 @@ export type ClusterNotice =
   | Readonly<{ is: 'local-failure'; reason: string }>
   | (Readonly<{ is: 'stopped' }> & Readonly<{ why: NodeStop['is']; place: number; reason: string }>)
 
-/** Time between two lines about a table that cannot be used for one reason, and reasons that are known at a time. */
+/** Time between two lines about one reason why the table cannot be used, and reasons that are remembered. */
 const AWAY_LINE_MS = 60_000
 const REASONS_MAX = 100
 

@@ -13,8 +13,8 @@ export type AmountGuard = Readonly<{
   /** Asks what each transaction moved, if payouts name it and it is not known. */
   fetch(drafts: ReadonlyMap<string, readonly HeldDraft[]>): Promise<void>
   /**
-   * The settlement of drafts whose transaction is final: that settlement, or one that holds them with the reason, or
-   * null while the servers do not agree on what was moved.
+   * Settlement of drafts whose transaction is final: as final, or held with a reason. Null while the servers do not
+   * agree on the moved amount.
    */
   judge(final: FinalWord, drafts: readonly HeldDraft[]): Settlement | null
 }>

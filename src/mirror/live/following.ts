@@ -291,8 +291,8 @@ const PROOF_ATTEMPTS_MAX = 3
 const RETRY_MS = 1_000
 
 /**
- * Applies a larger tree that the log has signed, in one commit, from the stream. Returns false when the stream has shown
- * other events, or none: it is then of no use.
+ * Applies a larger tree that the log has signed, in one commit, from the stream. Returns false when the stream has
+ * shown other events or none. The stream is of no use then.
  */
 async function applyFromStream(
   { origin, store, keys, signal }: ApplyParts,

@@ -38,7 +38,7 @@ export function firstPins(body: Uint8Array): Pins {
 
 /**
  * Proves the served list of keys by the pinned ones. Throws a `WrongError` when the list is malformed, when it lacks a
- * pinned key, or when a key signs the log now that does not follow from the pinned ones.
+ * pinned key, or when no pinned key leads to a present one.
  */
 export async function proveKeys(body: Uint8Array, { vkeys }: Pins): Promise<OriginKeys> {
   const list = readKeyList(body, NODE_PRIMITIVES)

@@ -149,7 +149,7 @@ type PillInput = Readonly<{
   refused: Readonly<{ status: number; until: number }> | undefined
 }>
 
-/** State that gives the pill its colour and shape, its word, what the word means, and whether a notice says it too. */
+/** Text of the pill: state for colour and shape, word, meaning of the word, and whether a notice repeats it. */
 type PillText = readonly [state: string, word: string, meaning?: string, noticed?: true]
 
 const clock = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`

@@ -127,7 +127,7 @@ export function bucketOf(bucket: Bucket, at: string): Html {
   return html`in the ${bucket} from ${momentOf(at)}`
 }
 
-/** The present of a page as it states it for its script and for checks; null in a past view. */
+/** Present that a page states for its script and for checks; null in a past view. */
 export function presentText({ now, past }: Present): string | null {
   return past ? null : formatAt(wordsPresent({ now }))
 }

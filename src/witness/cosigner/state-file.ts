@@ -207,7 +207,7 @@ function schemaOf(db: DatabaseSync): string {
   return JSON.stringify(rows)
 }
 
-/** Whether a row says the same as its text and its cosignatures, whose newest time it has, or a later one. */
+/** Whether a row fits its text and its cosignatures, of which none is newer than the row. */
 function isWhole(row: Row): boolean {
   const read = readCheckpoint(Buffer.from(`${text(row, 'text')}\n${text(row, 'lines')}`))
   if (!read.ok) return false

@@ -116,7 +116,7 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
   </p>`
 }
 
-/** Sum of what waits. The figure of the summary is less by what was paid too much. */
+/** Sum of the waiting prizes. Unlike `prizesNotRedeemed`, it is not reduced by overpayments. */
 export function waitingHtml({ prizesNotRedeemed }: Summary, payouts: LinkedAnswer<Payouts> | null): Html {
   return payouts === null || isZero(payouts.answer.totals.overpaid)
     ? html`<span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span>`
