@@ -4,7 +4,7 @@ import { type SigningKey, verifierKeyOf } from '../../log/tree/signer.ts'
 import { SIGNING_KEYS_MAX, signingVkeys } from '../../log/tree/signing-keys.ts'
 import { requestRefusal } from '../../publish/admission/outcome.ts'
 import type { CommitPath } from '../../publish/commit-path.ts'
-import { type Answered, type PlacedRequest, readJsonBody } from '../../publish/api/publish-replies.ts'
+import { type Answered, type PermittedRequest, readJsonBody } from '../../publish/api/publish-replies.ts'
 import { formatVkey } from '../../tlog/note.ts'
 import type { TableBook } from '../book/table-book.ts'
 
@@ -27,7 +27,7 @@ type KeyParts = Readonly<{
  * all nodes before. Refuses keys that this node lacks, and when none of them signs the log already. A repeated call changes
  * nothing.
  */
-export async function keysRequest(parts: KeyParts, request: PlacedRequest): Promise<Answered> {
+export async function keysRequest(parts: KeyParts, request: PermittedRequest): Promise<Answered> {
   const body = await readJsonBody(request, 'a list of keys', KEYS_BYTES_MAX)
   if (!body.ok) return body
   const { vkeys, ...others } = body.value

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { endOldConnections } from '../../publish/private-listener.ts'
+import { endOldConnections } from '../../publish/api/listener-limits.ts'
 import { openOperations, type OperationsAnswer, type OperationsPath } from '../../publish/api/operations.ts'
 import { assert } from '../../protocol/brand.ts'
 

@@ -2,45 +2,35 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { DRAFT_LINE_BYTES_MAX, DRAFTS_MAX } from '../../protocol/draft.ts'
-import { type DraftCutter, openArrayCutter, openBodyParser, openLineCutter } from './draft-body.ts'
+import { cutArray, cutLines, parseBody } from './draft-body.ts'
 import { FAULTS_MAX } from './outcome.ts'
 
 const DRAFTS = 1_000
 const draft = (ref: string) => ({ ref, type: 'trade', kind: 'buy', kots: '1' })
 
-/** Cuts bytes that come in pieces of these lengths, again and again. */
-function cut(cutter: DraftCutter, bytes: Buffer, lengths: readonly number[]) {
-  const drafts: (string | null)[] = []
+/** Drafts of a body, the line of each, and the fault of the whole. */
+function cut(cutting: ReturnType<typeof cutArray>) {
+  const drafts: string[] = []
   const lines: (number | undefined)[] = []
-  const add = (found: ReturnType<DraftCutter['take']>): void => {
-    for (const { bytes: own, line } of found) {
-      drafts.push(own?.toString() ?? null)
-      lines.push(line)
-    }
+  for (let found = cutting.next(); ; found = cutting.next()) {
+    if (found.done === true) return { drafts, lines, fault: found.value }
+    drafts.push(found.value.bytes.toString())
+    lines.push(found.value.line)
   }
-  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
-    const end = at + (lengths[turn % lengths.length] ?? 1)
-    add(cutter.take(bytes.subarray(at, end)))
-    at = end
-  }
-  add(cutter.end())
-  return { drafts, lines, fault: cutter.fault() }
 }
 
-const lengthsOf = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
-
 suite('a body', () => {
-  test('that is an array is cut where JSON says, whatever pieces it comes in', () => {
+  test('that is an array is cut where JSON says', () => {
     const values = fc.array(
       fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.constant({ '],"\\': '[{,' })),
     )
     fc.assert(
-      fc.property(values, lengthsOf, fc.constantFrom(0, 2), (drafts, lengths, indent) => {
+      fc.property(values, fc.constantFrom(0, 2), (drafts, indent) => {
         const text = JSON.stringify(drafts, null, indent)
-        const found = cut(openArrayCutter(), Buffer.from(` ${text}\n`), lengths)
+        const found = cut(cutArray(Buffer.from(` ${text}\n`)))
         assert.equal(found.fault, null)
         assert.deepEqual(
-          found.drafts.map((one) => JSON.parse(one ?? '')),
+          found.drafts.map((one) => JSON.parse(one)),
           JSON.parse(text),
         )
       }),
@@ -51,10 +41,10 @@ suite('a body', () => {
     const pieces = fc.constantFrom('{"a":"]"}', '{}', '[', ']', '{', '}', ',', ' ', '"', '\\', '1')
     let arrays = 0
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 8 }), lengthsOf, (parts, lengths) => {
+      fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
         const text = parts.join('')
-        const { drafts, fault } = cut(openArrayCutter(), Buffer.from(text), lengths)
-        const isArray = fault === null && drafts.every((one) => one !== null && isJsonObject(one))
+        const { drafts, fault } = cut(cutArray(Buffer.from(text)))
+        const isArray = fault === null && drafts.every(isJsonObject)
         let parsed: unknown
         try {
           parsed = JSON.parse(text)
@@ -72,20 +62,25 @@ suite('a body', () => {
 
   test('of lines has a draft for each line that is not blank, with its number', () => {
     const text = '{"a":1}\r\n\n \t\n{"b":2}\n\ufeff\n{"c":3}'
-    fc.assert(
-      fc.property(lengthsOf, (lengths) => {
-        const { drafts, lines } = cut(openLineCutter(), Buffer.from(text), lengths)
-        assert.deepEqual(drafts, ['{"a":1}\r', '{"b":2}', '\ufeff', '{"c":3}'])
-        assert.deepEqual(lines, [1, 4, 5, 6])
-      }),
-    )
+    const { drafts, lines } = cut(cutLines(Buffer.from(text)))
+    assert.deepEqual(drafts, ['{"a":1}\r', '{"b":2}', '\ufeff', '{"c":3}'])
+    assert.deepEqual(lines, [1, 4, 5, 6])
   })
 
-  test('keeps no draft that is longer than one may be', () => {
+  test('has no draft that is longer than one may be', async () => {
     const long = `{"ref":"${'a'.repeat(DRAFT_LINE_BYTES_MAX)}"}`
     const short = JSON.stringify(draft('b'))
-    assert.deepEqual(cut(openArrayCutter(), Buffer.from(`[${long},${short}]`), [9_999]).drafts, [null, short])
-    assert.deepEqual(cut(openLineCutter(), Buffer.from(`${long}\n${short}`), [9_999]).drafts, [null, short])
+    for (const [text, isLines] of [
+      [`[${long},${short}]`, false],
+      [`${long}\n${short}`, true],
+    ] as const) {
+      const body = await parseBody(Buffer.from(text), isLines, 'opaque')
+      assert.ok(!body.ok)
+      assert.deepEqual(
+        body.faults?.map(({ index, reason }) => [index, reason]),
+        [[0, `is longer than ${DRAFT_LINE_BYTES_MAX} bytes`]],
+      )
+    }
   })
 })
 
@@ -108,30 +103,23 @@ suite('the drafts of a request', () => {
       if (!isDone) setImmediate(count)
     }
     setImmediate(count)
-    const parser = openBodyParser(false, 'opaque')
-    await parser.take(Buffer.from(JSON.stringify(drafts)))
-    const body = await parser.end()
+    const body = await parseBody(Buffer.from(JSON.stringify(drafts)), false, 'opaque')
     isDone = true
     assert.ok(body.ok)
     assert.equal(body.drafts.length, DRAFTS)
     assert.ok(turns >= DRAFTS / 50 - 1, `${turns} turns`)
   })
 
-  test('are counted while they come, so that too many are refused whatever follows', async () => {
-    const parser = openBodyParser(false, 'opaque')
-    await parser.take(Buffer.from('['))
-    for (let taken = 0; taken <= DRAFTS_MAX; taken += 1_000)
-      await parser.take(Buffer.from('{},'.repeat(1_000)))
-    await parser.take(Buffer.from('no JSON'))
-    const body = await parser.end()
+  test('are refused when they are too many, whatever follows', async () => {
+    const text = `[${'{},'.repeat(DRAFTS_MAX + 1)}no JSON`
+    const body = await parseBody(Buffer.from(text), false, 'opaque')
     assert.equal(body.ok ? null : body.code, 'too-large')
   })
 
   test(`are refused with each bad one, ${FAULTS_MAX} at most`, async () => {
-    const parser = openBodyParser(true, 'opaque')
     const bad = Array.from({ length: FAULTS_MAX + 5 }, (_, number) => `{"ref":"bad-${number}"}`)
-    await parser.take(Buffer.from([JSON.stringify(draft('good')), '', ...bad].join('\n')))
-    const body = await parser.end()
+    const text = [JSON.stringify(draft('good')), '', ...bad].join('\n')
+    const body = await parseBody(Buffer.from(text), true, 'opaque')
     assert.ok(!body.ok)
     assert.deepEqual(
       body.faults?.map(({ index, line, ref, field }) => [index, line, ref, field]),

@@ -23,65 +23,40 @@ type ParsedBody =
   | Readonly<{ ok: true; drafts: readonly Draft[]; lines: readonly (number | undefined)[] }>
   | FailedOutcome
 
-/** Parses the body of a publish request while it is read. */
-type BodyParser = Readonly<{
-  /** Parses the drafts that are whole with this piece. */
-  take(piece: Buffer): Promise<void>
-  /** Settles with the drafts of the body, or with its refusal. */
-  end(): Promise<ParsedBody>
-}>
-
 /**
- * Opens the parser of a body: a JSON array, or JSON lines. Other work of the thread gets its turn between `DRAFTS_A_TURN`
- * drafts. After `FAULTS_MAX` bad drafts the further ones are only counted, and after `DRAFTS_MAX` drafts the rest of the
- * body is not looked at.
+ * Parses the body of a publish request: a JSON array, or JSON lines. Other work of the thread gets its turn between
+ * `DRAFTS_A_TURN` drafts. After `FAULTS_MAX` bad drafts the further ones are only counted, and after `DRAFTS_MAX` drafts the
+ * rest of the body is not looked at.
  */
-export function openBodyParser(isLines: boolean, chain: Chain): BodyParser {
-  const cutter = isLines ? openLineCutter() : openArrayCutter()
+export async function parseBody(body: Buffer, isLines: boolean, chain: Chain): Promise<ParsedBody> {
+  const cut = isLines ? cutLines(body) : cutArray(body)
   const drafts: Draft[] = []
   const lines: (number | undefined)[] = []
   const faults: DraftFault[] = []
-  let count = 0
-
-  function add({ bytes, line }: DraftBytes): void {
-    if (faults.length === FAULTS_MAX) return
+  let found = cut.next()
+  for (let index = 0; found.done !== true; index += 1, found = cut.next()) {
+    if (index === DRAFTS_MAX)
+      return requestRefusal('too-large', `the request has more than ${DRAFTS_MAX} drafts: split it`)
+    if (index > 0 && index % DRAFTS_A_TURN === 0) await turn()
+    if (faults.length === FAULTS_MAX) continue
+    const { bytes, line } = found.value
     const parsed = parseOne(bytes, chain)
-    if (!parsed.ok) return void faults.push({ ...parsed.fault, index: count - 1, line })
-    drafts.push(parsed.draft)
-    lines.push(line)
+    if (parsed.ok) {
+      drafts.push(parsed.draft)
+      lines.push(line)
+    } else faults.push({ ...parsed.fault, index, line })
   }
-
-  async function addAll(found: Iterable<DraftBytes>): Promise<void> {
-    if (count > DRAFTS_MAX) return
-    for (const draft of found) {
-      count += 1
-      if (count > DRAFTS_MAX) return
-      add(draft)
-      if (count % DRAFTS_A_TURN === 0) await turn()
-    }
-  }
-
-  return {
-    take: (piece) => addAll(cutter.take(piece)),
-    async end() {
-      await addAll(cutter.end())
-      if (count > DRAFTS_MAX)
-        return requestRefusal('too-large', `the request has more than ${DRAFTS_MAX} drafts: split it`)
-      const refusal = faultsRefusal(faults)
-      if (refusal !== undefined) return refusal
-      const fault = cutter.fault()
-      return fault === null
-        ? { ok: true, drafts, lines }
-        : requestRefusal('invalid-draft', `the request ${fault}`)
-    },
-  }
+  const refusal = faultsRefusal(faults)
+  if (refusal !== undefined) return refusal
+  if (found.value !== null) return requestRefusal('invalid-draft', `the request ${found.value}`)
+  return { ok: true, drafts, lines }
 }
 
 type ParsedOne =
   | Readonly<{ ok: true; draft: Draft }>
   | Readonly<{ ok: false; fault: Omit<DraftFault, 'index' | 'line'> }>
 
-function parseOne(bytes: Buffer | null, chain: Chain): ParsedOne {
+function parseOne(bytes: Buffer, chain: Chain): ParsedOne {
   const json = jsonOf(bytes)
   if (!json.ok)
     return {
@@ -94,8 +69,9 @@ function parseOne(bytes: Buffer | null, chain: Chain): ParsedOne {
   return { ok: false, fault: { code, ref: refOf(json.value), field, reason } }
 }
 
-function jsonOf(bytes: Buffer | null): ReturnType<typeof parseLine> {
-  if (bytes === null) return { ok: false, reason: `is longer than ${DRAFT_LINE_BYTES_MAX} bytes` }
+function jsonOf(bytes: Buffer): ReturnType<typeof parseLine> {
+  if (bytes.length > DRAFT_LINE_BYTES_MAX)
+    return { ok: false, reason: `is longer than ${DRAFT_LINE_BYTES_MAX} bytes` }
   return isUtf8(bytes) ? parseLine(bytes.toString()) : { ok: false, reason: 'is not UTF-8' }
 }
 
@@ -104,173 +80,89 @@ function refOf(value: unknown): string | null {
   return typeof ref === 'string' ? toldRef(ref) : null
 }
 
-/** Bytes of one draft in a body. */
-type DraftBytes = Readonly<{
-  /** Null when they are more than a draft may have. */
-  bytes: Buffer | null
-  /** Number of the line, from 1, in a body of lines. */
-  line?: number
-}>
+/** Bytes of one draft in a body, and the number of its line, from 1, in a body of lines. */
+type DraftBytes = Readonly<{ bytes: Buffer; line?: number }>
 
-/** Cuts a body, which comes in pieces, into its drafts. Holds no more of it than the draft that is not whole yet. */
-export type DraftCutter = Readonly<{
-  take(piece: Buffer): Generator<DraftBytes, void, undefined>
-  /** The last draft, when nothing ends it. */
-  end(): Generator<DraftBytes, void, undefined>
-  /** Fault of the whole body, whatever its drafts are; null for none. To be asked after the end. */
-  fault(): string | null
-}>
-
-/** Bytes that come in pieces. `whole` forgets them; what is longer than a draft is not kept. */
-function openBytes() {
-  let pieces: Buffer[] = []
-  let size = 0
-  return {
-    size: () => size,
-    add(piece: Buffer): void {
-      size += piece.length
-      if (size > DRAFT_LINE_BYTES_MAX) pieces = []
-      else if (piece.length > 0) pieces.push(piece)
-    },
-    whole(): Buffer | null {
-      const bytes = size > DRAFT_LINE_BYTES_MAX ? null : Buffer.concat(pieces)
-      pieces = []
-      size = 0
-      return bytes
-    },
-  }
-}
+/** Cuts a body into its drafts. Returns the fault of the whole body, whatever its drafts are; null for none. */
+type Cut = Generator<DraftBytes, string | null, undefined>
 
 const LINE_FEED = 10
 /** White space of JSON. A line with only a byte order mark is no blank line. */
-const isBlank = (byte: number): boolean => byte === 32 || byte === 9 || byte === 13 || byte === LINE_FEED
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 32 || byte === 9 || byte === 13 || byte === LINE_FEED
 
-function isBlankPart(piece: Buffer, from: number, end: number): boolean {
-  for (let at = from; at < end; at++) if (!isBlank(piece[at] ?? 0)) return false
-  return true
-}
-
-/** Opens the cutter of JSON lines. Blank lines are no drafts. */
-export function openLineCutter(): DraftCutter {
-  const kept = openBytes()
+/** Cuts JSON lines. Blank lines are no drafts. */
+export function* cutLines(body: Buffer): Cut {
   let line = 1
-  function* draft(): Generator<DraftBytes, void, undefined> {
-    const bytes = kept.whole()
-    if (bytes === null || !bytes.every(isBlank)) yield { bytes, line }
-    line += 1
+  let start = 0
+  for (let at = 0; at < body.length; at += 1) {
+    if (!isBlank(body[at])) {
+      const lineFeed = body.indexOf(LINE_FEED, at)
+      at = lineFeed < 0 ? body.length : lineFeed
+      yield { bytes: body.subarray(start, at), line }
+    }
+    if (body[at] === LINE_FEED) {
+      line += 1
+      start = at + 1
+    }
   }
-  return {
-    *take(piece) {
-      let from = 0
-      for (let end = piece.indexOf(LINE_FEED); end >= 0; end = piece.indexOf(LINE_FEED, from)) {
-        // A body of nothing but blank lines must not take seconds.
-        if (kept.size() === 0 && isBlankPart(piece, from, end)) line += 1
-        else {
-          kept.add(piece.subarray(from, end))
-          yield* draft()
-        }
-        from = end + 1
-      }
-      kept.add(piece.subarray(from))
-    },
-    end: draft,
-    fault: () => null,
-  }
+  return null
 }
 
 const QUOTE = 34
 const BACKSLASH = 92
-const OPENING = 0x5b // [
 
-/** Meaning of a byte of an array: it belongs to a draft, or stands between two, or ends the array. */
-type ArrayByte = 'own' | 'blank' | 'comma' | 'end'
-
-/** Opens the reader of the bytes of an array, after its first bracket. */
-function openArrayBytes(): (byte: number) => ArrayByte {
-  /** Brackets that are open in the draft, and whether a string or an escape is. */
-  let [depth, inString, isEscaped] = [0, false, false]
-
-  function inQuotes(byte: number): void {
-    if (isEscaped) isEscaped = false
-    else if (byte === BACKSLASH) isEscaped = true
-    else if (byte === QUOTE) inString = false
-  }
-
-  return (byte) => {
-    if (inString) {
-      inQuotes(byte)
-      return 'own'
-    }
-    switch (byte) {
+/** Cuts a JSON array. It knows strings, brackets and commas, and leaves the rest to the parser of a draft. */
+export function* cutArray(body: Buffer): Cut {
+  let start = 0
+  while (isBlank(body[start])) start += 1
+  if (body[start] !== 0x5b) return NO_ARRAY
+  start += 1
+  let drafts = 0
+  /** Brackets that are open in the draft. */
+  let depth = 0
+  for (let at = start; at < body.length; at += 1) {
+    switch (body[at]) {
       case QUOTE:
-        inString = true
-        return 'own'
+        // To the end of the string.
+        for (at += 1; at < body.length && body[at] !== QUOTE; at += 1) if (body[at] === BACKSLASH) at += 1
+        break
       case 0x7b: // {
-      case OPENING:
+      case 0x5b: // [
         depth += 1
-        return 'own'
+        break
       case 0x7d: // }
         // A bracket too many is a fault of this draft alone.
         depth = Math.max(0, depth - 1)
-        return 'own'
+        break
       case 0x5d: // ]
-        if (depth === 0) return 'end'
+        if (depth === 0) {
+          const bytes = trimmed(body.subarray(start, at))
+          if (drafts > 0 || bytes.length > 0) yield { bytes }
+          return body.subarray(at + 1).every(isBlank) ? null : NO_ARRAY
+        }
         depth -= 1
-        return 'own'
+        break
       case 0x2c: // ,
-        return depth === 0 ? 'comma' : 'own'
+        if (depth > 0) break
+        drafts += 1
+        yield { bytes: trimmed(body.subarray(start, at)) }
+        start = at + 1
+        break
       default:
-        return depth === 0 && isBlank(byte) ? 'blank' : 'own'
     }
   }
+  const bytes = trimmed(body.subarray(start))
+  if (bytes.length > 0) yield { bytes }
+  return 'is not JSON: its array has no end'
 }
 
-/**
- * Opens the cutter of a JSON array. It knows strings, brackets and commas, and leaves the rest to the parser of a draft.
- * White space outside of a draft is dropped.
- */
-export function openArrayCutter(): DraftCutter {
-  const kept = openBytes()
-  const read = openArrayBytes()
-  let place: 'before' | 'inside' | 'after' | 'wrong' = 'before'
-  let drafts = 0
+const NO_ARRAY = 'must be an array of drafts'
 
-  function* draft(): Generator<DraftBytes, void, undefined> {
-    drafts += 1
-    yield { bytes: kept.whole() }
-  }
-
-  /** Reads a byte before or after the array. */
-  function outside(byte: number): void {
-    if (!isBlank(byte)) place = place === 'before' && byte === OPENING ? 'inside' : 'wrong'
-  }
-
-  return {
-    *take(piece) {
-      let from = 0
-      for (let at = 0; at < piece.length; at++) {
-        const byte = piece[at] ?? 0
-        if (place !== 'inside') {
-          outside(byte)
-          from = at + 1
-          continue
-        }
-        const is = read(byte)
-        if (is === 'own') continue
-        kept.add(piece.subarray(from, at))
-        from = at + 1
-        if (is === 'end') place = 'after'
-        const isEmpty = is === 'end' && drafts === 0 && kept.size() === 0
-        if (is !== 'blank' && !isEmpty) yield* draft()
-      }
-      if (place === 'inside') kept.add(piece.subarray(from))
-    },
-    *end() {
-      if (place === 'inside' && kept.size() > 0) yield* draft()
-    },
-    fault() {
-      if (place === 'after') return null
-      return place === 'inside' ? 'is not JSON: its array has no end' : 'must be an array of drafts'
-    },
-  }
+/** The bytes without the white space around them. */
+function trimmed(bytes: Buffer): Buffer {
+  let [start, end] = [0, bytes.length]
+  while (start < end && isBlank(bytes[start])) start += 1
+  while (end > start && isBlank(bytes[end - 1])) end -= 1
+  return bytes.subarray(start, end)
 }

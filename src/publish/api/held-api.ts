@@ -3,7 +3,7 @@ import { readBounded, readShown } from '../admission/details-grammar.ts'
 import { isFault } from '../admission/refusal.ts'
 import { requestRefusal, type FailedOutcome } from '../admission/outcome.ts'
 import type { HeldCommands } from '../held-commands.ts'
-import { type Answered, type PlacedRequest, readJsonBody } from './publish-replies.ts'
+import { type Answered, type PermittedRequest, readJsonBody } from './publish-replies.ts'
 import type { LastAnswer } from '../tx-judge.ts'
 import type { HeldDraft, EndedDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
@@ -31,7 +31,7 @@ export const HELD_PATHS: ReadonlyMap<string, 'GET' | 'POST'> = new Map([
 /** Answers a request about held drafts: a page of the list, or the outcome of a decision for each ref. */
 export async function heldRequest(
   { queue, lastWords }: Readonly<{ queue: HeldCommands; lastWords: LastWords }>,
-  request: PlacedRequest,
+  request: PermittedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Answered> {
   if (path === '/held') {
@@ -77,7 +77,7 @@ function wholeIn(text: string, min: number, max: number): number | undefined {
 
 type DecisionBody = Readonly<{ ok: true; refs: readonly string[]; reason: string }> | FailedOutcome
 
-async function readDecision(request: PlacedRequest): Promise<DecisionBody> {
+async function readDecision(request: PermittedRequest): Promise<DecisionBody> {
   const body = await readJsonBody(request, 'a decision', DECISION_BYTES_MAX)
   return body.ok ? decisionOf(body.value) : body
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../test/stage/publish-stage.ts'
 import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import { PUBLISH_CONNECTIONS_MAX } from './publish-api.ts'
-import { API_REQUESTS_MAX } from './request-places.ts'
+import { API_REQUESTS_MAX } from './request-permits.ts'
 
 /** A request whose headers were read and whose body is not sent yet. */
 async function begin(port: number, path = '/publish'): Promise<ClientRequest> {

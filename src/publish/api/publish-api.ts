@@ -1,30 +1,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type CrowdedConnections, endOldConnections, readPieces } from '../private-listener.ts'
+import { type CrowdedConnections, endOldConnections, readBody } from './listener-limits.ts'
 import { PUBLISH_BYTES_MAX } from '../../protocol/draft.ts'
 import type { Chain } from '../../protocol/tx.ts'
-import { openBodyParser } from '../admission/draft-body.ts'
+import { parseBody } from '../admission/draft-body.ts'
 import { type FailedOutcome, requestRefusal } from '../admission/outcome.ts'
 import type { CommitQueue } from '../commit-queue.ts'
 import { HELD_PATHS, heldRequest, type LastWords } from './held-api.ts'
 import type { OperationsAnswer } from './operations.ts'
 import {
   type Answered,
-  openApiReport,
   type OperatorSteps,
-  PLACE_LOST,
-  type PlacedRequest,
+  PERMIT_LOST,
+  type PermittedRequest,
   type PublishApiReport,
+  reportOf,
   REQUEST_HEADER,
   send,
   sendJson,
   sendProblem,
 } from './publish-replies.ts'
-import {
-  API_REQUESTS_MAX,
-  BODIES_BYTES_MAX,
-  openRequestPlaces,
-  type RequestPlaces,
-} from './request-places.ts'
+import { API_REQUESTS_MAX, BODIES_BYTES_MAX, openRequestPermits } from './request-permits.ts'
 import { openTokenGuard, type TokenGuard } from './token-guard.ts'
 
 /** Milliseconds in which a publisher must send its headers, and its whole request. */
@@ -83,7 +78,7 @@ export type PublishApiSettings = Readonly<{
 /** Creates the listener of the private publish API, through which all drafts come. It is not listening yet. */
 export function createPublishApi(settings: PublishApiSettings): Server {
   const guard = openTokenGuard(settings.tokens, settings.monotonicMs)
-  const places = openRequestPlaces(API_REQUESTS_MAX, BODIES_BYTES_MAX)
+  const permits = openRequestPermits(API_REQUESTS_MAX, BODIES_BYTES_MAX)
   let last = 0
   const server = createServer(
     {
@@ -100,8 +95,11 @@ export function createPublishApi(settings: PublishApiSettings): Server {
       response.setHeader(REQUEST_HEADER, `${settings.requestPrefix}-${last.toString(36)}`)
       // While the listener closes, publishers must not reuse their connections.
       if (!server.listening) response.setHeader('connection', 'close')
-      const report = openApiReport(request, response)
-      answer(settings, { guard, places, connections, report }, request, response).catch((error: unknown) => {
+      // A request that is broken off has no socket at its end.
+      const address = request.socket.remoteAddress ?? ''
+      const report = (outcome: FailedOutcome | null): PublishApiReport =>
+        reportOf(request, response, address, outcome)
+      answer(settings, { guard, permits, connections, report }, request, response).catch((error: unknown) => {
         // A publisher that hangs up while it sends is no error of the service.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error, report(FAILED))
@@ -118,9 +116,9 @@ const FAILED = requestRefusal('internal-error', 'the request could not be answer
 /** Report of one request, and the state that all share. */
 type ApiState = Readonly<{
   guard: TokenGuard
-  places: RequestPlaces
+  permits: ReturnType<typeof openRequestPermits>
   connections: CrowdedConnections
-  report: ReturnType<typeof openApiReport>
+  report(outcome: FailedOutcome | null): PublishApiReport
 }>
 
 async function answer(
@@ -160,35 +158,30 @@ function methodOf({ steps }: PublishApiSettings, path: string): 'GET' | 'POST' |
   return HELD_PATHS.get(path)
 }
 
-/** Runs a request with a valid token in a place of its own, unless all are kept. */
+/** Runs a request with a valid token, if it gets a permit. */
 async function outcomeOf(
   settings: PublishApiSettings,
-  { places, connections }: ApiState,
+  { permits, connections }: ApiState,
   request: IncomingMessage,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Answered> {
   if (settings.stopping()) return requestRefusal('not-ready', 'the service is stopping')
   if ((request.headers['daybook-log'] ?? settings.log) !== settings.log)
     return requestRefusal('another-log', 'the request is for another log than that of this node')
-  using place = places.enter()
-  if (place === null)
+  using permit = permits()
+  if (permit === null)
     return requestRefusal('not-ready', `${API_REQUESTS_MAX} requests are in progress, the limit of this node`)
   // Its connection is not ended for a newer one meanwhile.
-  const release = connections.hold(request.socket)
-  try {
-    const placed = { request, place }
-    if (path === '/publish') return await publish(settings, placed, query)
-    const step = settings.steps?.get(path)
-    if (step === undefined)
-      return await heldRequest({ queue: settings.queue.held, lastWords: settings.lastWords }, placed, [
-        path,
-        query,
-      ])
-    if (query !== null) return requestRefusal('unknown-parameter', 'a step takes no parameters')
-    return await step(placed)
-  } finally {
-    release()
+  using _held = connections.hold(request.socket)
+  const permitted = { request, permit }
+  if (path === '/publish') return await acceptDrafts(settings, permitted, query)
+  const step = settings.steps?.get(path)
+  if (step === undefined) {
+    const { queue, lastWords } = settings
+    return await heldRequest({ queue: queue.held, lastWords }, permitted, [path, query])
   }
+  if (query !== null) return requestRefusal('unknown-parameter', 'a step takes no parameters')
+  return await step(permitted)
 }
 
 /** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
@@ -220,10 +213,10 @@ async function isAuthorized(
 const UNAUTHORIZED = requestRefusal('unauthorized', 'a valid token is required')
 const TOO_MANY = requestRefusal('rate-limited', 'too many wrong tokens')
 
-/** Publishes the drafts of a request: reads and parses them, and waits until their commit is on the disk. */
-async function publish(
+/** Reads and parses the drafts of a request, and waits until their commit is on the disk. */
+async function acceptDrafts(
   { chain, queue }: PublishApiSettings,
-  { request, place }: PlacedRequest,
+  { request, permit }: PermittedRequest,
   query: string | null,
 ): Promise<Answered> {
   if (query !== null) return requestRefusal('unknown-parameter', 'a publish request takes no parameters')
@@ -235,18 +228,13 @@ async function publish(
     const reason = 'the Content-Type of the request is neither application/json nor application/x-ndjson'
     return requestRefusal('unsupported-media-type', reason)
   }
-  const parser = openBodyParser(type === 'application/x-ndjson', chain)
-  const takePiece = async (piece: Buffer): Promise<boolean> => {
-    if (!place.take(piece.length)) return false
-    await parser.take(piece)
-    return true
-  }
-  const end = await readPieces(request, PUBLISH_BYTES_MAX, takePiece, place.lost)
+  const { end, bytes } = await readBody(request, PUBLISH_BYTES_MAX, permit.addBytes, permit.lost)
   if (end === 'too-long')
     return requestRefusal('too-large', `the request has more than ${PUBLISH_BYTES_MAX} bytes: split it`)
-  if (!place.keep()) return PLACE_LOST
-  const body = await parser.end()
+  if (!permit.bodyRead()) return PERMIT_LOST
+  const body = await parseBody(bytes, type === 'application/x-ndjson', chain)
   if (!body.ok) return body
+  // A publisher that hangs up from here on has its drafts published all the same. It asks again with the same refs.
   const outcome = await queue.submit(body.drafts)
   if (outcome.ok) return { ok: true, answer: { drafts: outcome.receipts } }
   const { faults } = outcome

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ProblemCode, PROBLEMS } from '../../protocol/problem.ts'
 import { shortenSender } from '../../protocol/sender-key.ts'
 import { parseTraceparent } from '../../protocol/traceparent.ts'
-import { readWhole } from '../private-listener.ts'
+import { readBody } from './listener-limits.ts'
 import { parseObject } from '../admission/draft-json.ts'
 import { requestRefusal, type DraftFault, type FailedOutcome, FAULTS_MAX } from '../admission/outcome.ts'
-import type { RequestPlace } from './request-places.ts'
+import type { RequestPermit } from './request-permits.ts'
 
 /** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
 const FULL_RETRY_SECONDS = 10
@@ -33,21 +33,21 @@ export type PublishApiReport = Readonly<{
   caller: string
 }>
 
-/** Opens the report of a request: its answer for log lines. `outcome` is null when the request was accepted. */
-export function openApiReport(
+/** Report of an answer to a request. `outcome` is null when the request was accepted, `address` that of the sender. */
+export function reportOf(
   request: IncomingMessage,
   response: ServerResponse,
-): (outcome: FailedOutcome | null) => PublishApiReport {
-  // A request that is broken off has no socket at its end.
-  const address = request.socket.remoteAddress ?? ''
-  return (outcome) => ({
+  address: string,
+  outcome: FailedOutcome | null,
+): PublishApiReport {
+  return {
     request: String(response.getHeader(REQUEST_HEADER)),
     status: outcome === null ? 200 : statusOf(outcome.code),
     code: outcome?.code ?? null,
     field: outcome?.field ?? null,
     traceparent: parseTraceparent(request.headers['traceparent']),
     caller: shortenSender(address),
-  })
+  }
 }
 
 function statusOf(code: ProblemCode): number {
@@ -58,24 +58,24 @@ type JsonBody = Readonly<{ ok: true; value: Readonly<Record<string, unknown>> }>
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A request with a valid token, and its place. */
-export type PlacedRequest = Readonly<{ request: IncomingMessage; place: RequestPlace }>
+/** A request with a valid token, and its permit. */
+export type PermittedRequest = Readonly<{ request: IncomingMessage; permit: RequestPermit }>
 
 /** Answer to a request with a valid token. */
 export type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
 
 /** Steps of the operator on the private listener, by path. */
-export type OperatorSteps = ReadonlyMap<string, (request: PlacedRequest) => Promise<Answered>>
+export type OperatorSteps = ReadonlyMap<string, (request: PermittedRequest) => Promise<Answered>>
 
-/** Refuses a request that has lost its place. */
-export const PLACE_LOST: FailedOutcome = requestRefusal(
+/** Refuses a request that has lost its permit. */
+export const PERMIT_LOST: FailedOutcome = requestRefusal(
   'not-ready',
   'other requests took the place of this one before its body was whole: send it again',
 )
 
 /** Reads the JSON object that a request carries. `what` names the request in refusals. */
 export async function readJsonBody(
-  { request, place }: PlacedRequest,
+  { request, permit }: PermittedRequest,
   what: string,
   bytesMax: number,
 ): Promise<JsonBody> {
@@ -86,9 +86,9 @@ export async function readJsonBody(
       `${what} must be application/json, without Content-Encoding`,
     )
   }
-  const { end, bytes } = await readWhole(request, bytesMax, ({ length }) => place.take(length), place.lost)
+  const { end, bytes } = await readBody(request, bytesMax, permit.addBytes, permit.lost)
   if (end === 'too-long') return requestRefusal('too-large', `${what} has more than ${bytesMax} bytes`)
-  if (!place.keep()) return PLACE_LOST
+  if (!permit.bodyRead()) return PERMIT_LOST
   let text: string
   try {
     text = UTF8.decode(bytes)

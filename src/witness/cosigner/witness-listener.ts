@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type CrowdedConnections, endOldConnections, readWhole } from '../../publish/private-listener.ts'
+import { type CrowdedConnections, endOldConnections, readBody } from '../../publish/api/listener-limits.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type Cosigner, originHashOf } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
@@ -92,19 +92,15 @@ async function answer(
     if (request.method !== 'POST') return notAllowed(response, 'POST')
     if (request.headers['content-encoding'] !== undefined)
       return plain(response, 415, 'a request has no content encoding')
-    const { end, bytes } = await readWhole(request, SUBMISSION_BYTES_MAX)
+    const { end, bytes } = await readBody(request, SUBMISSION_BYTES_MAX)
     if (end !== 'whole') {
       response.setHeader('connection', 'close')
       return plain(response, 413, `the request has more than ${SUBMISSION_BYTES_MAX} bytes`)
     }
-    const release = connections.hold(request.socket)
-    try {
-      const given = await cosigner.add(bytes)
-      onAnswered(given)
-      return send(response, given)
-    } finally {
-      release()
-    }
+    using _held = connections.hold(request.socket)
+    const given = await cosigner.add(bytes)
+    onAnswered(given)
+    return send(response, given)
   }
   const [, originHash] = CHECKPOINT_PATH.exec(path) ?? []
   if (originHash === undefined && path !== '/')

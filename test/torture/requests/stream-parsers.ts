@@ -6,7 +6,7 @@ import { streamLines } from '../../../src/client/lines.ts'
 import { streamEntry } from '../../../src/mirror/origin/page-entries.ts'
 import { firstPins } from '../../../src/mirror/proof/origin-keys.ts'
 import { parseMonth } from '../../../src/protocol/moment.ts'
-import { openBodyParser } from '../../../src/publish/admission/draft-body.ts'
+import { parseBody } from '../../../src/publish/admission/draft-body.ts'
 import { parseLine, parseObject } from '../../../src/publish/admission/draft-json.ts'
 import { parseDraft } from '../../../src/publish/admission/grammar.ts'
 import { firstPosition, unpacked, unpackedLines } from '../../../src/verify/reading/month-entries.ts'
@@ -84,10 +84,7 @@ export const STREAM_PARSERS: readonly AttackedParser[] = [
       ? [SENT_LINES.slice(0, 5).join('\n'), '']
       : [`[${SENT_LINES.slice(0, 5).join(',')}]`, '[]'],
     async read(bytes) {
-      const parser = openBodyParser(isLines, PUBLISHING.chain)
-      const middle = bytes.length >> 1
-      for (const piece of [bytes.subarray(0, middle), bytes.subarray(middle)]) await parser.take(piece)
-      return (await parser.end()).ok ? ACCEPTED : REFUSED
+      return (await parseBody(bytes, isLines, PUBLISHING.chain)).ok ? ACCEPTED : REFUSED
     },
   })),
   {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { assert } from '../protocol/brand.ts'
+import { assert } from '../../protocol/brand.ts'
 
 /** Connections of a listener that is never full. */
 export type CrowdedConnections = Readonly<{
-  /** Ends other connections before this one until the returned function is called: its answer is being made. */
-  hold(socket: Socket): () => void
+  /** Ends other connections before this one until the hold is disposed of: its answer is being made. */
+  hold(socket: Socket): Disposable
 }>
 
 /**
@@ -30,7 +30,7 @@ export function endOldConnections(server: Server, max: number, onEnded: () => vo
   return {
     hold(socket) {
       held.add(socket)
-      return () => void held.delete(socket)
+      return { [Symbol.dispose]: () => void held.delete(socket) }
     },
   }
 }
@@ -39,37 +39,29 @@ export function endOldConnections(server: Server, max: number, onEnded: () => vo
 type BodyEnd = 'whole' | 'too-long' | 'left'
 
 /**
- * Reads the body of a request in pieces until `take` returns false, `left` settles, or the body has more than `bytesMax`
- * bytes. The connection stays open, so that an answer can be sent; Node throws the rest of the body away after it.
+ * Reads the body of a request, whose `bytes` are all of it when `end` is `whole`. It stops when the body has more than
+ * `bytesMax` bytes, when `take` returns false, and when `left` settles. The connection stays open, so that an answer can be
+ * sent; Node throws the rest of the body away after it.
  */
-export async function readPieces(
+export async function readBody(
   request: IncomingMessage,
   bytesMax: number,
-  take: (piece: Buffer) => boolean | Promise<boolean>,
+  take: (bytes: number) => boolean = () => true,
   left: Promise<null> | null = null,
-): Promise<BodyEnd> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return 'too-long'
-  const pieces = request.iterator({ destroyOnReturn: false })
+): Promise<Readonly<{ end: BodyEnd; bytes: Buffer }>> {
+  const none = Buffer.alloc(0)
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return { end: 'too-long', bytes: none }
+  const pieces: Buffer[] = []
+  const coming = request.iterator({ destroyOnReturn: false })
   for (let bytes = 0; ;) {
-    const next = await (left === null ? pieces.next() : Promise.race([pieces.next(), left]))
-    if (next === null) return 'left'
-    if (next.done === true) return 'whole'
+    const next = await (left === null ? coming.next() : Promise.race([coming.next(), left]))
+    if (next === null) return { end: 'left', bytes: none }
+    if (next.done === true) return { end: 'whole', bytes: Buffer.concat(pieces) }
     const piece: unknown = next.value
     assert(Buffer.isBuffer(piece), 'a request body comes as bytes')
     bytes += piece.length
-    if (bytes > bytesMax) return 'too-long'
-    if (!(await take(piece))) return 'left'
+    if (bytes > bytesMax) return { end: 'too-long', bytes: none }
+    if (!take(piece.length)) return { end: 'left', bytes: none }
+    pieces.push(piece)
   }
-}
-
-/** Reads the body of a request. `bytes` are all of it when `end` is `whole`. */
-export async function readWhole(
-  request: IncomingMessage,
-  bytesMax: number,
-  take: (piece: Buffer) => boolean = () => true,
-  left: Promise<null> | null = null,
-): Promise<Readonly<{ end: BodyEnd; bytes: Buffer }>> {
-  const pieces: Buffer[] = []
-  const end = await readPieces(request, bytesMax, (piece) => take(piece) && pieces.push(piece) > 0, left)
-  return { end, bytes: Buffer.concat(pieces) }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
-import { endOldConnections } from './private-listener.ts'
+import { endOldConnections } from './listener-limits.ts'
 
 const MAX = 4
 
