@@ -1,25 +1,17 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
-import type { Seq } from '../../protocol/seq.ts'
-import { LATE, openQuestions } from '../../publish/api/questions.ts'
+import { LATE, openThreadLink } from '../../publish/writer/thread-link.ts'
 import type { AnswerJob } from '../../serve/request/answer-job.ts'
-import type { Reply } from '../../serve/http/route.ts'
 import { ANSWER_MS_MAX } from '../../serve/request/answer-deadlines.ts'
 import type { Script } from '../../web/assets/scripts.ts'
-import type { AnswerThreadSettings, FromAnswerThread, ToAnswerThread } from './answer-thread.ts'
+import type { AnswerThreadSettings, FromAnswerThread, MadeAnswer, ToAnswerThread } from './answer-thread.ts'
 
 /** Answer threads of one serving thread. One caller never occupies both (`openFairPlaces`). */
 export const ANSWER_THREADS = 2
 
 /** Milliseconds after which all threads start, because a start takes a quarter of a second. */
 const WARM_MS = 2_000
-
-/** A reply, the head that it was made at, and its processor time in milliseconds. */
-type Answered = Readonly<{ reply: Reply; head: Seq; tookMs: number }>
-
-/** An answer, or the error of one job or of the whole thread. */
-type Outcome = (Readonly<{ is: 'answer' }> & Answered) | Readonly<{ is: 'failed'; error: unknown }>
 
 /** Threads that make answers. A thread starts when a job first needs it, or after `WARM_MS`. */
 type AnswerThreads = AsyncDisposable &
@@ -28,7 +20,7 @@ type AnswerThreads = AsyncDisposable &
      * Has a free thread do a job; at most `ANSWER_THREADS` jobs may be open. Rejects with the error of the answer, or when
      * the thread fails or is late. A new thread then replaces it, which loses nothing because it only reads.
      */
-    make(job: AnswerJob): Promise<Answered>
+    make(job: AnswerJob): Promise<MadeAnswer>
   }>
 
 type Tools = Readonly<{
@@ -80,7 +72,7 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
 }
 
 type AnswerThread = Readonly<{
-  make(job: AnswerJob): Promise<Answered>
+  make(job: AnswerJob): Promise<MadeAnswer>
   lives(): boolean
   stop(): Promise<void>
 }>
@@ -91,38 +83,37 @@ function startAnswerThread(
 ): AnswerThread {
   const worker = new Worker(new URL(import.meta.resolve('./answer-thread.ts')), { workerData: settings })
   const exited = once(worker, 'exit').catch(() => undefined)
-  const jobs = openQuestions<Outcome>()
-  const post = (message: ToAnswerThread): void => worker.postMessage(message)
   let failure: Error | undefined
+  const link = openThreadLink<ToAnswerThread, FromAnswerThread>(worker, {
+    async scripts() {
+      try {
+        return await scripts()
+      } catch (cause) {
+        throw fail('the scripts of pages cannot be made', cause)
+      }
+    },
+  })
 
   /** Ends the thread. The first failure counts, because the end of the thread causes another. */
   function fail(reason: string, cause?: unknown): Error {
     failure ??= new Error(reason, { cause })
-    jobs.answerAll({ is: 'failed', error: failure })
+    link.fail(failure)
     void worker.terminate()
     return failure
   }
   worker.on('error', (cause) => fail('a thread that makes answers failed', cause))
   worker.on('exit', () => fail('a thread that makes answers stopped'))
-  worker.on('message', (message: FromAnswerThread) => {
-    if (message.is !== 'scripts-wanted') return jobs.answer(message.id, message)
-    scripts().then(
-      (made) => post({ is: 'scripts', scripts: made }),
-      (cause: unknown) => fail('the scripts of pages cannot be made', cause),
-    )
-  })
 
   return {
     async make(job) {
       if (failure !== undefined) throw failure
-      const outcome = await jobs.ask(answerMsMax, (id) => post({ is: 'job', id, job }))
-      if (outcome === LATE) throw fail(`an answer took more than ${answerMsMax} ms`)
-      if (outcome.is === 'failed') throw outcome.error
-      return outcome
+      const made = await link.askWithin(answerMsMax, 'make', job)
+      if (made === LATE) throw fail(`an answer took more than ${answerMsMax} ms`)
+      return made
     },
     lives: () => failure === undefined,
     async stop() {
-      post({ is: 'close' })
+      link.tell('close')
       await exited
     },
   }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { THREAD_METRICS_MS_MAX, THREAD_READY_MS_MAX } from '../../publish/api/operations.ts'
-import { type LATE, openQuestions } from '../../publish/api/questions.ts'
+import { type LATE, openThreadLink } from '../../publish/writer/thread-link.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 
@@ -80,66 +80,39 @@ async function startThread(
   { lines, onBroken }: Readonly<{ lines: LogLines; onBroken(reason: string): void }>,
 ): Promise<Thread> {
   const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
-  const post = (message: ToFront): void => worker.postMessage(message)
-  // `once` would reject when the thread fails. A failed thread never says that it has drained.
+  // `once` would reject when the thread fails. A failed thread never says that its streams have ended.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const streamless = Promise.withResolvers<void>()
-  const drained = Promise.withResolvers<void>()
-  const askedMetrics = openQuestions<MetricsAnswer>()
-  const askedReadable = openQuestions<boolean>()
+  const listening = Promise.withResolvers<void>()
   let stopping = false
-
-  await new Promise<void>((resolve, reject) => {
-    worker.on('error', (cause: Error) => {
-      reject(cause)
-      onBroken(`${name} failed: ${reasonOf(cause)}`)
-    })
-    worker.on('exit', () => {
-      reject(new Error(`${name} stopped before it listened`))
-      if (!stopping) onBroken(`${name} stopped`)
-    })
-    worker.on('message', (message: FromFront) => {
-      switch (message.is) {
-        case 'listening':
-          return resolve()
-        case 'metrics':
-          return askedMetrics.answer(message.id, message.answer)
-        case 'readable':
-          return askedReadable.answer(message.id, message.answer)
-        case 'streamless':
-          return streamless.resolve()
-        case 'drained':
-          return drained.resolve()
-        case 'line':
-          return lines.write(message.name, message.values)
-        case 'broken':
-          return onBroken(`a failure in ${name} that nothing waited for: ${message.reason}`)
-      }
-    })
+  const link = openThreadLink<ToFront, FromFront>(worker, {
+    listening: listening.resolve,
+    broken: (reason) => onBroken(`a failure in ${name} that nothing waited for: ${reason}`),
+    line: (fact, values) => lines.write(fact, values),
   })
+  worker.on('error', (cause: Error) => {
+    listening.reject(cause)
+    onBroken(`${name} failed: ${reasonOf(cause)}`)
+  })
+  worker.on('exit', () => {
+    listening.reject(new Error(`${name} stopped before it listened`))
+    if (!stopping) onBroken(`${name} stopped`)
+  })
+  await listening.promise
 
   return {
-    async metrics() {
-      const send = (id: number): void => post({ is: 'metrics', id })
-      return { name, answer: await askedMetrics.ask(THREAD_METRICS_MS_MAX, send) }
-    },
-    async readable() {
-      const send = (id: number): void => post({ is: 'readable', id })
-      return { name, answer: await askedReadable.ask(THREAD_READY_MS_MAX, send) }
-    },
+    metrics: async () => ({ name, answer: await link.askWithin(THREAD_METRICS_MS_MAX, 'metrics') }),
+    readable: async () => ({ name, answer: await link.askWithin(THREAD_READY_MS_MAX, 'readable') }),
     async endStreams() {
       stopping = true
-      post({ is: 'drain' })
-      await Promise.race([streamless.promise, exited])
+      await Promise.race([link.ask('endStreams'), exited])
     },
     async drain(quiet) {
       await quiet
-      post({ is: 'quiet' })
-      await Promise.race([drained.promise, exited])
+      await Promise.race([link.ask('endAnswers'), exited])
     },
     async stop() {
       stopping = true
-      post({ is: 'close' })
+      link.tell('close')
       await exited
     },
   }

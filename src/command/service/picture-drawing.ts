@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { LATE, openQuestions } from '../../publish/api/questions.ts'
-import type { FromPictureThread, ToPictureThread } from './picture-thread.ts'
+import { LATE, openThreadLink } from '../../publish/writer/thread-link.ts'
+import type { ToPictureThread } from './picture-thread.ts'
 import type { Timed } from '../../serve/fairness/fair-turns.ts'
 
 /** Milliseconds after which a drawing fails and its thread ends. */
@@ -14,8 +14,6 @@ type PictureDrawing = AsyncDisposable &
     /** Draws an SVG as PNG. Rejects when the drawing fails or is late; a new thread then draws the next one. */
     draw(svg: Uint8Array): Promise<Timed<Uint8Array>>
   }>
-
-type Outcome = FromPictureThread | Readonly<{ is: 'failed'; error: unknown }>
 
 type DrawingThread = Readonly<{ draw(svg: Uint8Array): Promise<Timed<Uint8Array>>; end(): Promise<unknown> }>
 
@@ -51,22 +49,16 @@ export function openPictureDrawing(idleMs: number = IDLE_MS): PictureDrawing {
 
 function startThread(): DrawingThread {
   const worker = new Worker(new URL(import.meta.resolve('./picture-thread.ts')))
-  const questions = openQuestions<Outcome>()
-  const fail = (error: unknown): void => questions.answerAll({ is: 'failed', error })
-  worker.on('message', (message: FromPictureThread) => questions.answer(message.id, message))
-  worker.on('error', fail)
-  worker.on('exit', () => fail(new Error('the thread that draws pictures stopped')))
+  const link = openThreadLink<ToPictureThread, {}>(worker, {})
+  worker.on('error', link.fail)
+  worker.on('exit', () => link.fail(new Error('the thread that draws pictures stopped')))
   // The thread alone keeps no process alive. A new listener would undo it.
   worker.unref()
   return {
     async draw(svg) {
-      const outcome = await questions.ask(DRAWING_MS_MAX, (id) => {
-        const asked: ToPictureThread = { id, svg }
-        worker.postMessage(asked)
-      })
-      if (outcome === LATE) throw new Error(`a picture took more than ${DRAWING_MS_MAX} ms`)
-      if (outcome.is === 'failed') throw outcome.error
-      return { value: outcome.png, tookMs: outcome.tookMs }
+      const drawn = await link.askWithin(DRAWING_MS_MAX, 'draw', svg)
+      if (drawn === LATE) throw new Error(`a picture took more than ${DRAWING_MS_MAX} ms`)
+      return drawn
     },
     end: () => worker.terminate(),
   }

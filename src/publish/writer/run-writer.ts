@@ -9,10 +9,9 @@ import { readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
-import { openOperations, type OperationsAnswer } from '../api/operations.ts'
+import { openOperations } from '../api/operations.ts'
 import { createPublishApi, type PublishApiSettings, type PublishOutcome } from '../api/publish-api.ts'
 import type { PublishApiReport } from '../api/publish-replies.ts'
-import { openQuestions } from '../api/questions.ts'
 import { type CommitQueue, openCommitQueue } from '../commit-queue.ts'
 import { type JudgeContext, type OpenTxJudge, type TxJudge, WriterRefusal } from '../tx-judge.ts'
 import { type ClockGuard, openClockGuard } from './clock-guard.ts'
@@ -25,7 +24,8 @@ import {
   type WriterLog,
   type WriterTime,
 } from './writer-log.ts'
-import type { FromWriter, SendEvent, ToWriter, WriterSettings } from './writer-messages.ts'
+import { openThreadLink } from './thread-link.ts'
+import type { FromWriter, TellMain, ToWriter, WriterSettings } from './writer-messages.ts'
 import { openWriterState, type WriterState } from './writer-state.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 
@@ -47,40 +47,24 @@ export async function runWriter(
   openCarried: OpenCarriedLog | null = null,
 ): Promise<void> {
   const { dataDirectory } = settings
-  const send = (message: FromWriter): void => port.postMessage(message)
-  const report: SendEvent = (name, event) => port.postMessage({ is: 'event', name, event })
   let carried: CarriedLog | null = null
   let server: Server | null = null
+  const { tell, askWithin } = openThreadLink<FromWriter, ToWriter>(port, {
+    barrier: async () => (await carried?.barrier().catch(() => null)) ?? null,
+    stop: () => state.stop(),
+    close() {
+      state.stop()
+      if (server !== null) close(server)
+    },
+  })
 
-  const own = openCarried === null ? openOwn(settings, send) : null
-  const clock = openClock(settings, time, report, () => (own ?? carried)?.appender.head().atMs ?? null)
-  const state = openWriterState(dataDirectory, clock.guard, report)
+  const own = openCarried === null ? openOwn(settings, tell) : null
+  const clock = openClock(settings, time, tell, () => (own ?? carried)?.appender.head().atMs ?? null)
+  const state = openWriterState(dataDirectory, clock.guard, tell)
   time.onUnhandled((error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
-  const operations = openQuestions<OperationsAnswer>()
-  port.on('message', (message: ToWriter) => {
-    switch (message.is) {
-      case 'operations':
-        return operations.answer(message.id, message.answer)
-      case 'barrier':
-        return void barrier(message.id)
-      case 'stopping':
-        return state.stop()
-      case 'close':
-        state.stop()
-        if (server !== null) close(server)
-    }
-  })
-
-  /** Answers with the head of the whole log. */
-  async function barrier(id: number): Promise<void> {
-    const seq = (await carried?.barrier().catch(() => null)) ?? null
-    send({ is: 'barrier', id, seq })
-  }
-
-  carried =
-    openCarried === null ? null : await joinCarried(openCarried, settings, { state, report, send, time })
+  carried = openCarried === null ? null : await joinCarried(openCarried, settings, { state, tell, time })
   const log: WriterLog | null = own ?? carried
   if (log === null) return port.close()
   using highWater = openHighWater(dataDirectory)
@@ -108,10 +92,10 @@ export async function runWriter(
       // Only a commit with events shows that the disk has room: one of duplicates writes nothing.
       state.committed()
       if (carried === null) writeMark()
-      report('committed', committed)
+      tell('committed', committed)
     },
-    onHeld: (held) => report('held', held),
-    onIrregular: ({ field }) => report('irregular', field),
+    onHeld: (held) => tell('held', held),
+    onIrregular: ({ field }) => tell('irregular', field),
     isDiskFull: (bytes) => isDiskFull(dataDirectory, bytes),
     onFull: state.full,
     onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
@@ -124,7 +108,7 @@ export async function runWriter(
     port.close()
   }
 
-  const judge = await openJudge(settings, send, {
+  const judge = await openJudge(settings, tell, {
     db: log.db,
     queue: queue.held,
     leads: () => carried?.leads() ?? true,
@@ -132,20 +116,19 @@ export async function runWriter(
     ...time,
     defer: (work) => void setImmediate(work),
     signal: state.stopped,
-    report: (news) => report('judge', news),
+    report: (news) => tell('judge', news),
   })
   if (judge === undefined) return await end()
 
   const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
   server = createPublishApi({
-    ...apiSettings(settings, { log, queue, state, time, report }),
+    ...apiSettings(settings, { log, queue, state, time, tell }),
     lastWords: (tx) => judge?.lastAnswers(tx) ?? null,
     steps: carried?.steps ?? null,
     operations: openOperations({
       accepting,
       isInPlace: state.isInPlace,
-      ask: (path, msMax) =>
-        operations.ask(msMax, (id) => send({ is: 'operations', id, path, accepting: accepting() })),
+      ask: (path, msMax) => askWithin(msMax, 'operations', path, accepting()),
     }),
   })
   carried?.start({
@@ -153,23 +136,23 @@ export async function runWriter(
     onHead({ seq, atMs }, followed) {
       head.move(seq)
       writeMark()
-      if (followed > 0 && atMs !== null) report('followed', { seq, atMs, events: followed })
+      if (followed > 0 && atMs !== null) tell('followed', { seq, atMs, events: followed })
     },
     onOtherLog: state.breakDown,
   })
-  send({ is: 'listening', port: await listen(server, settings) })
+  tell('listening', await listen(server, settings))
   await Promise.all([judge?.run(), once(server, 'close')])
   await end()
 }
 
 /** Opens the log of this node alone. Null, after the reason is sent, when the store or its disk cannot be used. */
-function openOwn(settings: WriterSettings, send: (message: FromWriter) => void): WriterLog | null {
+function openOwn(settings: WriterSettings, tell: TellMain): WriterLog | null {
   try {
     return openOwnLog(settings)
   } catch (error) {
     const reason = outsideReason(error)
     if (reason === undefined) throw error
-    send({ is: 'unusable', reason })
+    tell('unusable', reason)
     return null
   }
 }
@@ -177,15 +160,14 @@ function openOwn(settings: WriterSettings, send: (message: FromWriter) => void):
 type CarriedParts = Readonly<{
   state: WriterState
   time: WriterTime
-  report: SendEvent
-  send(message: FromWriter): void
+  tell: TellMain
 }>
 
 /** Opens the log that other machines carry. Null when the node stops before, and when the start is refused. */
 async function joinCarried(
   openCarried: OpenCarriedLog,
   settings: WriterSettings,
-  { state, report, send, time }: CarriedParts,
+  { state, tell, time }: CarriedParts,
 ): Promise<CarriedLog | null> {
   try {
     return await openCarried(settings, {
@@ -195,12 +177,12 @@ async function joinCarried(
       isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
       onFull: state.full,
       onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
-      report: (news) => report('carrier', news),
+      report: (news) => tell('carrier', news),
     })
   } catch (error) {
     if (state.isStopping()) return null
     if (!(error instanceof StoreError)) throw error
-    send({ is: isOfMachine(error.cause) ? 'unusable' : 'refused', reason: error.message })
+    tell(isOfMachine(error.cause) ? 'unusable' : 'refused', error.message)
     return null
   }
 }
@@ -211,7 +193,7 @@ async function joinCarried(
  */
 async function openJudge(
   { judge }: WriterSettings,
-  send: (message: FromWriter) => void,
+  tell: TellMain,
   context: JudgeContext,
 ): Promise<TxJudge | null | undefined> {
   if (judge === null) return null
@@ -221,7 +203,7 @@ async function openJudge(
   } catch (error) {
     if (context.signal.aborted) return undefined
     if (!(error instanceof WriterRefusal)) throw error
-    send({ is: 'refused', reason: error.message })
+    tell('refused', error.message)
     return undefined
   }
 }
@@ -232,12 +214,12 @@ type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
 function openClock(
   { clock, acceptClock }: WriterSettings,
   { nowMs, monotonicMs }: WriterTime,
-  report: SendEvent,
+  tell: TellMain,
   headAtMs: () => Ms | null,
 ): WriterClock {
   if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
   const now = (): Ms => msOf(nowMs())
-  const onChange = (fault: ReturnType<ClockGuard['fault']>): void => report('clock', fault)
+  const onChange = (fault: ReturnType<ClockGuard['fault']>): void => tell('clock', fault)
   return { now, guard: openClockGuard({ now, monotonicMs, headAtMs, accepted: acceptClock, onChange }) }
 }
 
@@ -246,13 +228,13 @@ type ApiParts = Readonly<{
   queue: CommitQueue
   state: WriterState
   time: WriterTime
-  report: SendEvent
+  tell: TellMain
 }>
 
 /** Settings of the private publish API that are those of the log and of this thread. */
 function apiSettings(
   { tokens, tellsAccepted }: WriterSettings,
-  { log, queue, state, time, report }: ApiParts,
+  { log, queue, state, time, tell }: ApiParts,
 ): Omit<PublishApiSettings, 'lastWords' | 'steps' | 'operations'> {
   const { id, chain } = readIdentity(log.db)
   return {
@@ -267,9 +249,9 @@ function apiSettings(
       await time.sleep(ms, NEVER)
     },
     requestPrefix: `d${Math.floor(time.random() * REQUEST_PREFIXES).toString(36)}`,
-    ...countRequests(report),
-    onCrowded: () => report('crowded', null),
-    onFailure: (error, failed) => report('failure', { reason: reasonOf(error), report: failed }),
+    ...countRequests(tell),
+    onCrowded: () => tell('crowded'),
+    onFailure: (error, failed) => tell('failure', reasonOf(error), failed),
   }
 }
 
@@ -277,13 +259,13 @@ function apiSettings(
 const NEVER = new AbortController().signal
 
 /** Counts requests, and sends one message for each turn of the event loop, because messages are costly. */
-function countRequests(report: SendEvent): Pick<PublishApiSettings, 'onRequest' | 'onAnswered'> {
+function countRequests(tell: TellMain): Pick<PublishApiSettings, 'onRequest' | 'onAnswered'> {
   const outcomes = new Map<PublishOutcome, number>()
   const reports: PublishApiReport[] = []
   function schedule(): void {
     if (outcomes.size > 0 || reports.length > 0) return
     setImmediate(() => {
-      report('requests', { outcomes, reports })
+      tell('requests', outcomes, reports)
       outcomes.clear()
       reports.length = 0
     })

@@ -7,6 +7,7 @@ import type { PublishOutcome } from '../api/publish-api.ts'
 import type { PublishApiReport } from '../api/publish-replies.ts'
 import type { Committed, CommittedHeld } from '../commit-queue.ts'
 import type { ClockFault } from './clock-guard.ts'
+import type { ThreadLink } from './thread-link.ts'
 
 /** Code of an option that runs in the writer's thread: its module, and settings that can be passed between threads. */
 export type WriterPart = Readonly<{ module: string; settings: object }>
@@ -34,59 +35,50 @@ export type WriterSettings = Readonly<{
   clock?: SharedArrayBuffer | undefined
 }>
 
-/** Events of the writer's thread, which need no answer. The main thread has one listener for each. */
-export type WriterEvents = Readonly<{
-  committed: Committed
+/** Messages of the writer's thread to the main thread. */
+export type FromWriter = Readonly<{
+  /** The private listener has this port. */
+  listening(port: number): void
+  /** The settings cannot work (`refused`), or the store or its disk cannot be used. The writer ends before it listens. */
+  refused(reason: string): void
+  unusable(reason: string): void
+  /** A question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
+  operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
+  committed(committed: Committed): void
   /** A commit only held drafts. */
-  held: CommittedHeld
+  held(held: CommittedHeld): void
   /** Events of other nodes were applied. */
-  followed: Readonly<{ seq: Seq; atMs: Ms; events: number }>
+  followed(followed: Readonly<{ seq: Seq; atMs: Ms; events: number }>): void
   /** News of the machines that carry the log, for the option that knows them. */
-  carrier: object
+  carrier(news: object): void
   /** News of the judge of transactions. */
-  judge: object
+  judge(news: object): void
   /** Publish requests by outcome, and reports of refused requests, also of accepted ones if that is wanted. */
-  requests: Readonly<{
-    outcomes: ReadonlyMap<PublishOutcome, number>
-    reports: readonly PublishApiReport[]
-  }>
+  requests(outcomes: ReadonlyMap<PublishOutcome, number>, reports: readonly PublishApiReport[]): void
   /** The private listener ended a connection to make room for another. */
-  crowded: null
+  crowded(): void
   /** A draft with a wrong order or balance was published (`--balances report`): the field at fault. */
-  irregular: string
+  irregular(field: string): void
   /** The disk has become full, or has room again. */
-  room: boolean
+  room(room: boolean): void
   /** A file that this process holds open was replaced or removed: its path. */
-  replaced: string
+  replaced(file: string): void
   /** The clock can no longer be believed, or can again (null). */
-  clock: ClockFault | null
+  clock(fault: ClockFault | null): void
   /** An error of the service prevented an answer: that of this request; null when it concerns no request. */
-  failure: Readonly<{ reason: string; report: PublishApiReport | null }>
+  failure(reason: string, report: PublishApiReport | null): void
   /** The store must not be written any more, so the service must stop. */
-  broken: string
+  broken(reason: string): void
 }>
 
-type WriterEvent = {
-  readonly [Name in keyof WriterEvents]: Readonly<{ is: 'event'; name: Name; event: WriterEvents[Name] }>
-}[keyof WriterEvents]
-
-/** Sends an event to the main thread. */
-export type SendEvent = <Name extends keyof WriterEvents>(name: Name, event: WriterEvents[Name]) => void
-
-/** Messages of the writer's thread to the main thread. */
-export type FromWriter =
-  | WriterEvent
-  | Readonly<{ is: 'listening'; port: number }>
-  /** The settings cannot work (`refused`), or the store or its disk cannot be used. The writer ends before it listens. */
-  | Readonly<{ is: 'refused' | 'unusable'; reason: string }>
-  /** A question that only the main thread can answer. */
-  | Readonly<{ is: 'operations'; id: number; path: OperationsPath; accepting: boolean }>
-  /** Head of the whole log; null when it cannot be known. */
-  | Readonly<{ is: 'barrier'; id: number; seq: Seq | null }>
+/** Sends a message to the main thread. */
+export type TellMain = ThreadLink<FromWriter>['tell']
 
 /** Messages of the main thread to the writer's thread. */
-export type ToWriter =
-  | Readonly<{ is: 'operations'; id: number; answer: OperationsAnswer }>
-  | Readonly<{ is: 'barrier'; id: number }>
-  | Readonly<{ is: 'stopping' }>
-  | Readonly<{ is: 'close' }>
+export type ToWriter = Readonly<{
+  /** Head of the whole log at a moment after the call; null when it cannot be known. */
+  barrier(): Promise<Seq | null>
+  /** Refuses all further publish requests. */
+  stop(): void
+  close(): void
+}>

@@ -2,7 +2,7 @@ import { isDiskFull } from '../../log/store/disk-probe.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { ClockGuard } from './clock-guard.ts'
 import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
-import type { SendEvent } from './writer-messages.ts'
+import type { TellMain } from './writer-messages.ts'
 import { REPLACED, WRONG_CLOCK } from '../commit-path.ts'
 import { statSync } from 'node:fs'
 
@@ -35,13 +35,13 @@ export type WriterState = Readonly<{
 export function openWriterState(
   dataDirectory: string,
   clock: ClockGuard | null,
-  report: SendEvent,
+  tell: TellMain,
 ): WriterState {
   let broken = false
   const stop = new AbortController()
   const room = openStoreRoom({
     probe: () => !isDiskFull(dataDirectory, ROOM_PROBE_BYTES),
-    onChange: (has) => report('room', has),
+    onChange: (has) => tell('room', has),
     every(look, signal) {
       const timer = setInterval(look, ROOM_PROBE_MS).unref()
       signal.addEventListener('abort', () => clearInterval(timer), { once: true })
@@ -52,7 +52,7 @@ export function openWriterState(
 
   function isInPlace(): boolean {
     const file = replaced()
-    if (file !== null && known === null) report('replaced', file)
+    if (file !== null && known === null) tell('replaced', file)
     known = file
     return file === null
   }
@@ -78,7 +78,7 @@ export function openWriterState(
     full: room.full,
     breakDown(reason) {
       broken = true
-      report('broken', reason)
+      tell('broken', reason)
     },
     stop: () => stop.abort(),
     isStopping: () => stop.signal.aborted,

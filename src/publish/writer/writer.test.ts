@@ -50,7 +50,7 @@ async function withWriter(
       judge: () => undefined,
       followed: () => undefined,
       carrier: () => undefined,
-      failure: ({ reason }) => failures.push(reason),
+      failure: (reason) => failures.push(reason),
       broken: (reason) => assert.fail(reason),
       operations,
     })

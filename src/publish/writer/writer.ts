@@ -2,19 +2,13 @@ import { Worker } from 'node:worker_threads'
 import { StoreError } from '../../log/store/store.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { notMade, type OperationsAnswer, type OperationsPath } from '../api/operations.ts'
-import { LATE, openQuestions } from '../api/questions.ts'
+import { notMade } from '../api/operations.ts'
 import { WriterRefusal } from '../tx-judge.ts'
-import type { FromWriter, ToWriter, WriterEvents, WriterSettings } from './writer-messages.ts'
+import { LATE, openThreadLink } from './thread-link.ts'
+import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
-type EventListeners = { readonly [Name in keyof WriterEvents]: (event: WriterEvents[Name]) => void }
-
-/** Listeners of the main thread to the writer: one for each event. */
-export type WriterListeners = EventListeners &
-  Readonly<{
-    /** Answers a question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
-    operations(path: OperationsPath, accepting: boolean): Promise<OperationsAnswer>
-  }>
+/** Listeners of the main thread to a writer that listens: one for each kind of message. */
+export type WriterListeners = Omit<FromWriter, 'listening' | 'refused' | 'unusable'>
 
 export type Writer = Readonly<{
   /** The private listener's port. */
@@ -45,67 +39,54 @@ export async function startWriter(
   { thread = OWN_THREAD, stop }: Readonly<{ thread?: URL; stop?: AbortSignal }> = {},
 ): Promise<Writer> {
   const worker = new Worker(thread, { workerData: settings })
-  const send = (message: ToWriter): void => worker.postMessage(message)
   // `once` of node:events would reject when the thread fails. The 'error' listener below reports that.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  const heads = openQuestions<Seq | null>()
+  const listening = Promise.withResolvers<number>()
   let closing = false
+  const refuse = (failure: Error): void => {
+    closing = true
+    listening.reject(failure)
+  }
+  const link = openThreadLink<ToWriter, FromWriter>(worker, {
+    ...listeners,
+    async operations(path, accepting) {
+      try {
+        return await listeners.operations(path, accepting)
+      } catch (error) {
+        // A scrape must not end the process.
+        listeners.failure(reasonOf(error), null)
+        return notMade(path)
+      }
+    },
+    listening: listening.resolve,
+    refused: (reason) => refuse(new WriterRefusal(reason)),
+    unusable: (reason) => refuse(new StoreError(reason)),
+  })
+  worker.on('error', (cause: Error) => {
+    listening.reject(cause)
+    listeners.broken(`the writer's thread failed: ${reasonOf(cause)}`)
+  })
+  worker.on('exit', () => {
+    listening.reject(
+      stop?.aborted === true
+        ? new WriterRefusal('the service was stopped before it had started')
+        : new Error('the writer stopped before it listened'),
+    )
+    if (!closing) listeners.broken('the writer stopped')
+  })
   const giveUp = (): void => {
     closing = true
-    send({ is: 'close' })
+    link.tell('close')
   }
   stop?.addEventListener('abort', giveUp, { once: true })
-
-  const port = await new Promise<number>((resolve, reject) => {
-    worker.on('error', (cause: Error) => {
-      reject(cause)
-      listeners.broken(`the writer's thread failed: ${reasonOf(cause)}`)
-    })
-    worker.on('exit', () => {
-      const isStopped = stop?.aborted === true
-      reject(
-        isStopped
-          ? new WriterRefusal('the service was stopped before it had started')
-          : new Error('the writer stopped before it listened'),
-      )
-      if (!closing) listeners.broken('the writer stopped')
-    })
-    worker.on('message', (message: FromWriter) => {
-      switch (message.is) {
-        case 'event':
-          return dispatch(listeners, message)
-        case 'listening':
-          return resolve(message.port)
-        case 'operations':
-          return void answer(message.id, message.path, message.accepting)
-        case 'barrier':
-          return heads.answer(message.id, message.seq)
-        case 'refused':
-        case 'unusable': {
-          closing = true
-          const Failure = message.is === 'refused' ? WriterRefusal : StoreError
-          return reject(new Failure(message.reason))
-        }
-      }
-    })
-  })
+  const port = await listening.promise
   stop?.removeEventListener('abort', giveUp)
-
-  async function answer(id: number, path: OperationsPath, accepting: boolean): Promise<void> {
-    try {
-      send({ is: 'operations', id, answer: await listeners.operations(path, accepting) })
-    } catch (error) {
-      // A scrape must not end the process.
-      listeners.failure({ reason: reasonOf(error), report: null })
-      send({ is: 'operations', id, answer: notMade(path) })
-    }
-  }
 
   return {
     port,
-    stop: () => send({ is: 'stopping' }),
+    stop: () => link.tell('stop'),
     async barrier(msMax) {
-      const seq = await heads.ask(msMax, (id) => send({ is: 'barrier', id }))
+      const seq = await link.askWithin(msMax, 'barrier')
       return seq === LATE ? null : seq
     },
     async kill() {
@@ -114,17 +95,10 @@ export async function startWriter(
     },
     async [Symbol.asyncDispose]() {
       closing = true
-      send({ is: 'close' })
+      link.tell('close')
       const late = setTimeout(() => void worker.terminate(), END_MS_MAX)
       await exited
       clearTimeout(late)
     },
   }
-}
-
-function dispatch<Name extends keyof WriterEvents>(
-  listeners: EventListeners,
-  { name, event }: Readonly<{ name: Name; event: WriterEvents[Name] }>,
-): void {
-  listeners[name](event)
 }
