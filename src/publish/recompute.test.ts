@@ -65,7 +65,6 @@ const CHANGES: Readonly<Record<string, string>> = {
   standing: 'price = NULL WHERE seq = 4',
   moves: `to_status = 'paid' WHERE seq = 9`,
   months: `manifest = replace(manifest, '"events":13', '"events":12') WHERE month = '2026-01'`,
-  digests: 'lines = zeroblob(length(lines)) WHERE file = 0',
   segments: 'crc = crc + 1 WHERE start = (SELECT min(start) FROM segments)',
 }
 
@@ -196,7 +195,6 @@ const KEYS: Readonly<Record<string, string>> = {
   holds: 'contest',
   loyalty: 'month',
   months: 'month',
-  digests: 'file',
   segments: 'month',
 }
 

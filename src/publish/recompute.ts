@@ -36,7 +36,6 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['standing', 'seq, price'],
   ['moves', 'seq, from_status, to_status'],
   ['months', 'month, first_seq, last_seq, events, closed, manifest'],
-  ['digests', 'file, month, lines, gzip'],
   ['segments', 'month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes'],
 ]
 

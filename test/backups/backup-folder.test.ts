@@ -205,9 +205,9 @@ suite('a backup to a folder', () => {
   test('makes no folder for the store of an older Daybook, which it refuses', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3])
-    change(folder.data, (db) => db.exec('PRAGMA user_version = 12'))
+    change(folder.data, (db) => db.exec('PRAGMA user_version = 13'))
     const to = join(folder.path, 'backups/')
-    await assert.rejects(runBackup(folder.data, to), /the store has schema 12.*daybook upgrade/)
+    await assert.rejects(runBackup(folder.data, to), /the store has schema 13.*daybook upgrade/)
     assert.equal(existsSync(to), false)
   })
 

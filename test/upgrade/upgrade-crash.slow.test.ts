@@ -49,7 +49,6 @@ suite('an upgrade that is killed', () => {
 
   for (const point of [
     ['events', '9000'],
-    ['refs', '0'],
     ['indexes', '0'],
     ['comparing', '0'],
     ['proving', '0'],

@@ -63,7 +63,7 @@ suite('an upgrade', () => {
     await assert.rejects(upgrade(folder.data, { signal: stop.signal, onProgress, version: '0.0.1' }))
     const seen: string[] = []
     await upgrade(folder.data, { onProgress: ({ stage }) => void seen.push(stage) })
-    assert.equal(seen[0], 'refs')
+    assert.equal(seen[0], 'indexes')
   })
 
   test('begins again when a link has the name of what is built, and leaves its target alone', async () => {

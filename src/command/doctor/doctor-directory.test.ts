@@ -146,9 +146,9 @@ suite('a data directory', () => {
   test('with the store of an older Daybook is told to upgrade it, and everything else is examined', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3])
-    change(folder.data, (db) => db.exec('PRAGMA user_version = 12'))
+    change(folder.data, (db) => db.exec('PRAGMA user_version = 13'))
     const said = await examined(['--data', folder.data])
-    assert.match(said, /^wrong +store +the store has schema 12/m)
+    assert.match(said, /^wrong +store +the store has schema 13/m)
     assert.match(said, /^ok +modes/m)
   })
 
@@ -164,12 +164,12 @@ suite('a data directory', () => {
   test('that keeps old stores says how to remove them', async () => {
     using folder = openFolder()
     makeLog(folder.data, [3])
-    for (const suffix of ['.schema-12', '.replaced-20260601T000000Z'])
+    for (const suffix of ['.schema-13', '.replaced-20260601T000000Z'])
       copyFileSync(storePath(folder.data), `${storePath(folder.data)}${suffix}`)
     const said = await examined(['--data', folder.data])
     assert.match(
       said,
-      /^note +kept store +\S+schema-12 was kept by an upgrade: .* daybook upgrade --data \S+ --remove-old/m,
+      /^note +kept store +\S+schema-13 was kept by an upgrade: .* daybook upgrade --data \S+ --remove-old/m,
     )
     await assertRunnable(said, 2)
     assert.match(said, /^note +kept store +\S+replaced-\S+ was kept by a restore: .*, with rm/m)

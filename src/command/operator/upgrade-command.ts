@@ -134,7 +134,6 @@ const LINE_MS = 15_000
 
 const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
   events: 'carrying the events over',
-  refs: 'copying the refs',
   indexes: 'building the indexes',
   comparing: 'comparing both stores',
   waiting: 'waiting for the service',

@@ -76,13 +76,13 @@ export function openPublishReport(
     },
     followed: ({ events }) => published.inc(events),
     held: ({ ms, ...held }) => lines.say('held', { ...held, ms: Math.round(ms) }),
-    requests({ outcomes, reports }) {
+    requests(outcomes, reports) {
       for (const [outcome, count] of outcomes) counted.inc({ outcome }, count)
       for (const report of reports) sayPublishAnswer(lines, report)
     },
     irregular: (field) => irregulars.inc({ field }),
     crowded: openCrowdedReport('private', PUBLISH_CONNECTIONS_MAX, { lines, registry, monotonicMs }),
-    failure({ reason, report }) {
+    failure(reason, report) {
       const { request = 'none', traceparent, caller } = report ?? {}
       lines.say('publish-api-failed', { reason, request, traceparent, caller })
     },

@@ -16,10 +16,9 @@ import { number, text } from '../store/codec.ts'
 import { deflateSegment } from './gzip-member.ts'
 import {
   beginMonthFile,
-  digestsOf,
   endMonthFile,
-  extendMonthFile,
   type OpenMonthFile,
+  openSegmentWriter,
   reopenMonthFile,
 } from './open-month-file.ts'
 import type { MonthFile } from '../store/reader.ts'
@@ -59,7 +58,7 @@ export type SegmentOf = (
   raw: Uint8Array,
 ) => Uint8Array
 
-/** Opens the archive of a log for its only writer. Reads a few rows, however long the open month is. */
+/** Opens the archive of a log for its only writer. Reads a few rows; its first segment reads the open month. */
 export function openArchiveWriter(
   db: DatabaseSync,
   signer: Signer,
@@ -122,17 +121,11 @@ function openMonthStore(db: DatabaseSync, signer: Signer, segmentOf: SegmentOf):
   const closeMonth = db.prepare(
     'UPDATE months SET last_seq = ?, events = ?, closed = 1, manifest = ? WHERE month = ? AND closed = 0',
   )
-  const insertSegment = db.prepare(
-    `INSERT INTO segments(month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const putDigests = db.prepare(
-    'INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)',
-  )
+  const writeSegment = openSegmentWriter(db)
   const filesOf = (open: OpenMonth): Record<MonthFile, OpenMonthFile> =>
     (open.files ??= {
-      events: reopenMonthFile(db, open.month, 'events'),
-      details: reopenMonthFile(db, open.month, 'details'),
+      events: reopenMonthFile(db, lines, open, 'events'),
+      details: reopenMonthFile(db, lines, open, 'details'),
     })
 
   const store: MonthStore = {
@@ -153,19 +146,9 @@ function openMonthStore(db: DatabaseSync, signer: Signer, segmentOf: SegmentOf):
         const raw = lines(file, open.sealed + 1, lastSeq)
         if (file === 'events') assertSpan(raw, open.sealed + 1, lastSeq)
         if (raw.length === 0) continue
-        const segment = segmentOf({ month: open.month, file, start: files[file].storedBytes }, raw)
-        const { start, bytes, bytesCrc, running } = extendMonthFile(files[file], raw, segment)
-        insertSegment.run(
-          open.month,
-          FILE_CODES[file],
-          start,
-          lastSeq,
-          running.bytes,
-          running.crc,
-          bytesCrc,
-          bytes,
-        )
-        putDigests.run(FILE_CODES[file], open.month, ...digestsOf(files[file]))
+        const { month } = open
+        const segment = segmentOf({ month, file, start: files[file].storedBytes }, raw)
+        writeSegment({ month, file, lastSeq }, files[file], raw, segment)
       }
       open.sealed = lastSeq
     },

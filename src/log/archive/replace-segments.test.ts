@@ -56,7 +56,7 @@ suite('the segments of another node, which compresses otherwise', () => {
     const db = openDatabase()
     const events = archiveEvents(1, SEGMENT_SEQS, FROM, 1_000).map((event) => ({ ...event, details: null }))
     commit(db, openArchiveWriter(db, STORY_SIGNER), events)
-    const rows = () => ['segments', 'digests'].map((table) => db.prepare(`SELECT * FROM ${table}`).all())
+    const rows = () => db.prepare('SELECT * FROM segments').all()
     const before = rows()
     assert.ok(replaceSegments(db, MONTH, 'details', []))
     assert.deepEqual(rows(), before)

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Month } from '../../protocol/moment.ts'
 import { FILE_CODES } from '../store/archive-tables.ts'
 import type { MonthFile } from '../store/reader.ts'
-import { beginMonthFile, digestsOf, extendMonthFile } from './open-month-file.ts'
+import { beginMonthFile, openSegmentWriter } from './open-month-file.ts'
 
 /** A segment that another node has published, with its lines. */
 type PublishedSegment = Readonly<{ lastSeq: number; raw: Uint8Array; bytes: Uint8Array }>
@@ -18,26 +18,12 @@ export function replaceSegments(
   file: MonthFile,
   published: Iterable<PublishedSegment>,
 ): boolean {
-  const code = FILE_CODES[file]
   const before = rawBytesOf(db, month, file)
-  db.prepare('DELETE FROM segments WHERE month = ? AND file = ?').run(month, code)
-  const insert = db.prepare(
-    `INSERT INTO segments(month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  db.prepare('DELETE FROM segments WHERE month = ? AND file = ?').run(month, FILE_CODES[file])
+  const writeSegment = openSegmentWriter(db)
   const open = beginMonthFile()
-  for (const { lastSeq, raw, bytes } of published) {
-    const { start, bytesCrc, running } = extendMonthFile(open, raw, bytes)
-    insert.run(month, code, start, lastSeq, running.bytes, running.crc, bytesCrc, bytes)
-  }
-  if (open.running.bytes !== before.bytes || open.running.crc !== before.crc) return false
-  if (before.bytes === 0) return true
-  db.prepare('INSERT OR REPLACE INTO digests(file, month, lines, gzip) VALUES (?, ?, ?, ?)').run(
-    code,
-    month,
-    ...digestsOf(open),
-  )
-  return true
+  for (const { lastSeq, raw, bytes } of published) writeSegment({ month, file, lastSeq }, open, raw, bytes)
+  return open.running.bytes === before.bytes && open.running.crc === before.crc
 }
 
 /** Bytes and CRC-32 of the lines in the stored segments. */

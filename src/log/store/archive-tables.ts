@@ -10,8 +10,6 @@ export const SEGMENT_SEQS = 4096
  * - `months`: a row from the month's first event on. `last_seq`, `events` and `manifest` are set when it closes.
  * - `segments`: `start` is the offset of a segment in the file. `crc` and `raw_bytes` are those of the file's lines up
  *   to the end of the segment; `bytes_crc` is that of the segment's own bytes. A segment without lines has no row.
- * - `digests`: unfinished SHA-256 states over the stored lines and bytes of the newest month with a segment, so that a
- *   restart need not read the month.
  */
 export const ARCHIVE_TABLES: string = `
   CREATE TABLE months(
@@ -32,12 +30,6 @@ export const ARCHIVE_TABLES: string = `
     bytes_crc INTEGER NOT NULL,
     bytes BLOB NOT NULL,
     PRIMARY KEY(month, file, start)
-  ) STRICT;
-  CREATE TABLE digests(
-    file INTEGER PRIMARY KEY,
-    month TEXT NOT NULL,
-    lines BLOB NOT NULL,
-    gzip BLOB NOT NULL
   ) STRICT;
 `
 

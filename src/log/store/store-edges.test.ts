@@ -290,8 +290,8 @@ suite('a store that a power cut left with a rollback journal', () => {
   })
 })
 
-test('a store of schema 12 can be upgraded, and one of schema 11 cannot', () => {
+test('a store of schema 13 can be upgraded, and one of schema 12 cannot', () => {
   using db = new DatabaseSync(':memory:')
-  assert.match(refusalOf(db, 12), /run daybook upgrade --data DIR/)
-  assert.match(refusalOf(db, 11), /import the drafts again/)
+  assert.match(refusalOf(db, 13), /run daybook upgrade --data DIR/)
+  assert.match(refusalOf(db, 12), /import the drafts again/)
 })

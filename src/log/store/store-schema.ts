@@ -1,11 +1,11 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Version of the tables, raised when they change. `daybook upgrade` brings a store of an older version to this one. */
-export const SCHEMA_VERSION = 13
+export const SCHEMA_VERSION = 14
 /** The first version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can say it. */
 export const SCHEMA_NEEDS = '0.1.0'
 /** The oldest schema that `daybook upgrade` reads. Those before it belong to clones from before the first release. */
-export const OLDEST_SCHEMA = 12
+export const OLDEST_SCHEMA = 13
 
 /**
  * Indexes of `events`, which end with the seq. They find the events of types and kinds, and of contests. A bulk import

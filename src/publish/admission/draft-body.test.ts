@@ -67,7 +67,7 @@ suite('a body', () => {
     assert.deepEqual(lines, [1, 4, 5, 6])
   })
 
-  test('has no draft that is longer than one may be', async () => {
+  test('keeps no draft that is longer than one may be', async () => {
     const long = `{"ref":"${'a'.repeat(DRAFT_LINE_BYTES_MAX)}"}`
     const short = JSON.stringify(draft('b'))
     for (const [text, isLines] of [

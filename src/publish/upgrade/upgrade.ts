@@ -7,23 +7,14 @@ import { hasStore, refusalOf, StoreError, storePath } from '../../log/store/stor
 import { faultAtStart, headOf, isBehindCarrier, type LogFault } from '../../log/tree/log-fault.ts'
 import type { SigningKey } from '../../log/tree/signer.ts'
 import {
-  type BuildProgress,
-  buildSteps,
-  type CarryingAppender,
-  catchUp,
-  followLog,
-  openCarryingAppender,
-} from './build-steps.ts'
-import {
   type BuildingStore,
-  finishBuilding,
-  type OldStore,
+  type BuildProgress,
   openBuilding,
   openOldStore,
-} from './building-store.ts'
+  type OldStore,
+} from './build-upgrade.ts'
 import { removeStore } from '../../log/store/store-files.ts'
 import { emptyJournal, keptPath, lockUpgrades, refuseKept, swapStores } from './swap-stores.ts'
-import { proveUpgrade } from './upgrade-proof.ts'
 import { statSync } from 'node:fs'
 import { freeBytes } from '../../log/store/disk-probe.ts'
 
@@ -106,19 +97,35 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
   if (fault !== null && !fault.lost)
     throw new StoreError(`seq ${fault.seq}: ${fault.reason}. Restore the newest backup first`)
   const path = buildingPath(old.path)
-  const room = roomFor(old.path, path)
   const lost = fault !== null && isBehindCarrier(old.db, fault) ? null : fault
+  const needBytes = Math.max(0, newBytesOf(old.path) - bytesOf(path))
+  const room = { needBytes, freeBytes: freeBytes(old.path) }
   settings.onForecast({ from: old.schema, to: SCHEMA_VERSION, events: headOf(old.db), lost, ...room })
-  refuseSmallDisk(room)
+  if (room.freeBytes < needBytes)
+    throw new StoreError(
+      `the upgrade needs ${megabytes(needBytes)} of free disk, and ${megabytes(room.freeBytes)} are free: make room and upgrade again`,
+    )
   const building = openBuilding(path, old, settings.version)
   try {
-    const appender = openCarryingAppender(building.db, old)
-    await build(settings, building, old, appender)
-    using _directory = await directoryLock(settings, appender)
+    for (const progress of building.build()) {
+      settings.onProgress(progress)
+      // Signals are handled between turns of the event loop only.
+      await turn()
+      settings.signal.throwIfAborted()
+      refuseNearlyFull(old.path, path)
+    }
+    using _directory = await directoryLock(settings, building)
     const lockedFrom = settings.monotonicMs()
-    complete(settings, building, old, appender)
-    const events = appender.head()
-    swapStores(old.path, path, kept, (stage) => settings.onProgress({ stage, done: events, total: events }))
+    building.complete()
+    const events = building.head()
+    const tell = (stage: 'proving' | 'linking' | 'renaming'): void =>
+      settings.onProgress({ stage, done: events, total: events })
+    tell('proving')
+    building.prove(readHighWater(settings.dataDirectory), settings.keys)
+    old.close()
+    emptyJournal(old.path)
+    building.finish()
+    swapStores(old.path, path, kept, tell)
     const endedMs = settings.monotonicMs()
     const seconds = (endedMs - beganMs) / 1000
     return { from: old.schema, to: SCHEMA_VERSION, events, kept, seconds, lockedMs: endedMs - lockedFrom }
@@ -131,22 +138,7 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
       { cause: error },
     )
   } finally {
-    if (building.db.isOpen) building.close()
-  }
-}
-
-async function build(
-  settings: UpgradeSettings,
-  building: BuildingStore,
-  old: OldStore,
-  appender: CarryingAppender,
-): Promise<void> {
-  for (const progress of buildSteps(building, old, appender)) {
-    settings.onProgress(progress)
-    // Signals are handled between turns of the event loop only.
-    await turn()
-    settings.signal.throwIfAborted()
-    refuseNearlyFull(old.path, buildingPath(old.path))
+    building.close()
   }
 }
 
@@ -155,7 +147,7 @@ const RETRY_MS = 50
 const FOLLOWED_EVERY = 10
 
 /** Waits until no service uses the directory, and meanwhile carries over what it publishes. */
-async function directoryLock(settings: UpgradeSettings, appender: CarryingAppender): Promise<Disposable> {
+async function directoryLock(settings: UpgradeSettings, building: BuildingStore): Promise<Disposable> {
   const { dataDirectory, signal, monotonicMs, waitMs, onProgress } = settings
   const fromMs = monotonicMs()
   for (let attempts = 0; ; attempts += 1) {
@@ -170,27 +162,11 @@ async function directoryLock(settings: UpgradeSettings, appender: CarryingAppend
         'the new store is ready, and a service still uses the directory: stop it and upgrade again',
       )
     if (attempts % FOLLOWED_EVERY === 0) {
-      followLog(appender)
-      onProgress({ stage: 'waiting', done: appender.head(), total: appender.head() })
+      building.follow()
+      onProgress({ stage: 'waiting', done: building.head(), total: building.head() })
     }
     await sleep(RETRY_MS)
   }
-}
-
-function complete(
-  { dataDirectory, keys, onProgress }: UpgradeSettings,
-  building: BuildingStore,
-  old: OldStore,
-  appender: CarryingAppender,
-): void {
-  catchUp(building, appender)
-  onProgress({ stage: 'proving', done: appender.head(), total: appender.head() })
-  building.besideOld(() =>
-    proveUpgrade(building.db, old.db, appender.fold().tally, readHighWater(dataDirectory), keys),
-  )
-  old.close()
-  emptyJournal(old.path)
-  finishBuilding(building)
 }
 
 /** Free disk that an upgrade needs, and free disk there is, in bytes. */
@@ -203,22 +179,9 @@ const LEAST_BYTES = 4 * 1024 * 1024
 /** Part of the new store's bytes that must stay free, so that a service can go on publishing. */
 const RESERVE = 1 / 20
 
-/** The disk that building a new store beside the old one still needs. */
-function roomFor(store: string, building: string): UpgradeRoom {
-  const needBytes = Math.max(0, newBytesOf(store) - bytesOf(building))
-  return { needBytes, freeBytes: freeBytes(store) }
-}
-
-function refuseSmallDisk(room: UpgradeRoom): void {
-  if (room.freeBytes >= room.needBytes) return
-  throw new StoreError(
-    `the upgrade needs ${megabytes(room.needBytes)} of free disk, and ${megabytes(room.freeBytes)} are free: make room and upgrade again`,
-  )
-}
-
 /** Throws when little disk is left, for a service publishes on the same disk. The unfinished store stays. */
 function refuseNearlyFull(store: string, building: string): void {
-  if (roomFor(store, building).freeBytes >= newBytesOf(store) * RESERVE) return
+  if (freeBytes(building) >= newBytesOf(store) * RESERVE) return
   throw new StoreError(
     'the disk is nearly full, and the rest is left to the service: make room and upgrade again, which continues',
   )

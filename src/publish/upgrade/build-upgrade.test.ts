@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { sameEvents } from './upgrade-proof.ts'
+import { sameEvents } from './build-upgrade.ts'
 
 test('an upgraded store counts as the same only with the same lines, leaves, signatures and details', () => {
   const db = new DatabaseSync(':memory:')
