@@ -6,7 +6,7 @@ import { type AnswerJob, openAnswerer } from '../../serve/request/answer-job.ts'
 import type { Reply } from '../../serve/http/route.ts'
 import type { Script } from '../../web/assets/scripts.ts'
 import { frontRoutesOf, type ShownSettings } from './front-routes.ts'
-import { openThreadLink, transferring } from '../../publish/writer/thread-link.ts'
+import { openThreadLink, transferring } from '../../publish/thread-link.ts'
 import { yieldToServing } from './thread-priority.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 

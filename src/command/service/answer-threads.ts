@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
-import { LATE, openThreadLink } from '../../publish/writer/thread-link.ts'
+import { LATE, openThreadLink } from '../../publish/thread-link.ts'
 import type { AnswerJob } from '../../serve/request/answer-job.ts'
 import { ANSWER_MS_MAX } from '../../serve/request/answer-deadlines.ts'
 import type { Script } from '../../web/assets/scripts.ts'

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import { assert } from '../../protocol/brand.ts'
-import { openThreadLink } from '../../publish/writer/thread-link.ts'
+import { openThreadLink } from '../../publish/thread-link.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
 import type { FactName } from '../log-lines/facts.ts'

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { THREAD_METRICS_MS_MAX, THREAD_READY_MS_MAX } from '../../publish/api/operations.ts'
-import { type LATE, openThreadLink } from '../../publish/writer/thread-link.ts'
+import { type LATE, openThreadLink } from '../../publish/thread-link.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 

@@ -12,7 +12,7 @@ import {
   readyToRead,
   THREAD_METRICS_MS_MAX,
 } from '../../publish/api/operations.ts'
-import { LATE } from '../../publish/writer/thread-link.ts'
+import { LATE } from '../../publish/thread-link.ts'
 import { gauge, openStateMetrics } from '../../serve/metrics/metrics.ts'
 import { VERSION } from '../terminal/version.ts'
 import { type Front, isReadable } from './front.ts'

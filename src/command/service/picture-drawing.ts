@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { LATE, openThreadLink } from '../../publish/writer/thread-link.ts'
+import { LATE, openThreadLink } from '../../publish/thread-link.ts'
 import type { ToPictureThread } from './picture-thread.ts'
 import type { Timed } from '../../serve/fairness/fair-turns.ts'
 

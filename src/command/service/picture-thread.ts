@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { assert } from '../../protocol/brand.ts'
-import { openThreadLink, transferring } from '../../publish/writer/thread-link.ts'
+import { openThreadLink, transferring } from '../../publish/thread-link.ts'
 import type { Timed } from '../../serve/fairness/fair-turns.ts'
 import { yieldToServing } from './thread-priority.ts'
 import { openRasteriser } from '../../web/preview/rasterise.ts'

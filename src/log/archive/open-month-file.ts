@@ -23,7 +23,7 @@ export function beginMonthFile(): OpenMonthFile {
 }
 
 /** Adds the next lines of the file, and their compressed segment, to its sums and digests. */
-export function extendMonthFile(file: OpenMonthFile, raw: Uint8Array, segment: Uint8Array): void {
+function extendMonthFile(file: OpenMonthFile, raw: Uint8Array, segment: Uint8Array): void {
   file.running = addToSum(file.running, raw)
   file.storedBytes += segment.length
   file.lines.update(raw)

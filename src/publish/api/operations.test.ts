@@ -8,7 +8,7 @@ import {
   READY_MS_MAX,
   readyToRead,
 } from './operations.ts'
-import { LATE } from '../writer/thread-link.ts'
+import { LATE } from '../thread-link.ts'
 
 const SOUND = { store: true, serving: true, unanswered: [] }
 const never = (): never => assert.fail('no other thread is asked')

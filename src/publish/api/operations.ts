@@ -1,4 +1,4 @@
-import { LATE } from '../writer/thread-link.ts'
+import { LATE } from '../thread-link.ts'
 
 /** Time limit of `/readyz` in milliseconds. */
 export const READY_MS_MAX = 1_000

@@ -24,7 +24,7 @@ import {
   type WriterLog,
   type WriterTime,
 } from './writer-log.ts'
-import { openThreadLink } from './thread-link.ts'
+import { openThreadLink } from '../thread-link.ts'
 import type { FromWriter, TellMain, ToWriter, WriterSettings } from './writer-messages.ts'
 import { openWriterState, type WriterState } from './writer-state.ts'
 import { openHeadCell } from '../../log/head-cell.ts'

@@ -7,7 +7,7 @@ import type { PublishOutcome } from '../api/publish-api.ts'
 import type { PublishApiReport } from '../api/publish-replies.ts'
 import type { Committed, CommittedHeld } from '../commit-queue.ts'
 import type { ClockFault } from './clock-guard.ts'
-import type { ThreadLink } from './thread-link.ts'
+import type { ThreadLink } from '../thread-link.ts'
 
 /** Code of an option that runs in the writer's thread: its module, and settings that can be passed between threads. */
 export type WriterPart = Readonly<{ module: string; settings: object }>

@@ -4,7 +4,7 @@ import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { notMade } from '../api/operations.ts'
 import { WriterRefusal } from '../tx-judge.ts'
-import { LATE, openThreadLink } from './thread-link.ts'
+import { LATE, openThreadLink } from '../thread-link.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
 /** Listeners of the main thread to a writer that listens: one for each kind of message. */

@@ -1,4 +1,4 @@
-import { assert } from '../../protocol/brand.ts'
+import { assert } from '../protocol/brand.ts'
 
 /**
  * Kinds of messages that a thread receives: a function for each. The arguments are the content of the message. A result is
