@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DatabaseSync } from 'node:sqlite'
 import { OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/log/store/store-schema.ts'
-import { hasStore, isSimulatedLog, storePath } from '../../src/log/store/store.ts'
+import {
+  hasStore,
+  isSimulatedLog,
+  readIdentity,
+  storePath,
+  writeIdentity,
+} from '../../src/log/store/store.ts'
 import { openRefs } from '../../src/log/store/refs.ts'
 import type { SigningKey } from '../../src/log/tree/signer.ts'
 import { holdsRealLog, upgradeDemo } from '../../src/command/demo/demo-command.ts'
@@ -98,7 +104,7 @@ suite('the demonstration', () => {
     using kept = unpackKept(OLDEST_SCHEMA)
     assert.ok(hasStore(kept.data) && holdsRealLog(kept.data))
     const db = new DatabaseSync(storePath(kept.data))
-    db.exec("UPDATE meta SET value = '1' WHERE key = 'simulated'")
+    writeIdentity(db, { ...readIdentity(db), simulated: true })
     db.close()
     assert.ok(!holdsRealLog(kept.data))
     await upgradeDemo(

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { hasWords, joinWords } from '../../project/answers/contest-words.ts'
+import { contestWire } from '../../project/answers/contests.ts'
 import type { ContestSearch, FoundContests, Head } from '../../project/fold/books.ts'
 import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -8,7 +9,6 @@ import { CONTEST_STATUSES, type ContestSort } from '../../protocol/enumerations.
 import { type ContestId, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import { number, type Row, text } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'
-import { WIRE_COLUMNS, wireOfValues } from './contest-rows.ts'
 import { contestsIn, CONTESTS_SINCE, listedTo } from './contest-list.ts'
 
 /** Words of a search that are looked up at most, the longest first. */
@@ -46,8 +46,6 @@ export function openContestSearch(
   examinedMax: number = SEARCH_EXAMINED_MAX,
 ): (search: ContestSearch, head: Head) => FoundContests {
   const sql = prepare(db, examinedMax)
-  const wire = db.prepare(`SELECT ${WIRE_COLUMNS} FROM contests WHERE id = ?`)
-  wire.setReturnArrays(true)
   /** Contests with events after a seq, as they are now. */
   function changedSince(seq: Seq): ReadonlyMap<ContestId, ContestState> {
     const contests = contestsIn(sql.changed.all(seq)).flatMap((id) => contestOf(id) ?? [])
@@ -74,7 +72,7 @@ export function openContestSearch(
     const shown = found.slice(0, search.limit)
     const last = found.length > search.limit ? shown.at(-1) : end
     return {
-      contests: shown.map(({ id }) => wireOfValues(Object.values(wire.get(id) ?? {}))),
+      contests: shown.flatMap(({ id }) => contestOf(id) ?? []).map(contestWire),
       next: last?.id ?? null,
     }
   }

@@ -34,11 +34,6 @@ suite('the rows that say which log a store has', () => {
     assert.deepEqual(identityOfRows(new Map([...ROWS, ...others])), IDENTITY)
   })
 
-  test('are read from a store of before their digest', () => {
-    const older = ROWS.filter(([key]) => key !== 'identity_digest')
-    assert.deepEqual(identityOfRows(new Map(older)), IDENTITY)
-  })
-
   test('are refused with any bit of a name or a value flipped', () => {
     for (const [key, value] of ROWS) {
       const rest = ROWS.filter(([other]) => other !== key)

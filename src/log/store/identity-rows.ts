@@ -4,7 +4,7 @@ import type { FormerLog, LogIdentity } from './reader.ts'
 
 /** Rows of `meta` with the identity of a log, in the order of their digest. */
 const IDENTITY = ['id', 'origin', 'chain', 'simulated', 'former'] as const
-/** Row with the SHA-256 of these rows, in hex, because no signature covers all of them. An older store may lack it. */
+/** Row with the SHA-256 of these rows, in hex, because no signature covers all of them. */
 const DIGEST = 'identity_digest'
 /** Rows of a log that other machines carry: the newest place that its store has, and the digest of that row. */
 export const CARRIED = { place: 'table_place', digest: 'table_digest' } as const
@@ -35,9 +35,6 @@ export function rowsOfIdentity(identity: LogIdentity): readonly (readonly [key: 
   return [...rows, [DIGEST, digestOf(new Map(rows))]]
 }
 
-/** Whether the rows have the digest of the identity. */
-export const isIdentityDigested = (meta: ReadonlyMap<string, string>): boolean => meta.has(DIGEST)
-
 /**
  * Identity in the rows of `meta`, or the reason why they are damaged. A row of an unknown name may be one whose name is
  * damaged: without it, a mirror would pass for a log of its own, and a log that others carry for one of this node alone.
@@ -48,9 +45,7 @@ export function identityOfRows(meta: ReadonlyMap<string, string>): LogIdentity |
   if (strange !== undefined) return `its table meta has a row of an unknown name, ${JSON.stringify(strange)}`
   const chain = meta.get('chain') ?? ''
   if (!isChain(chain)) return `it names an unknown chain, ${JSON.stringify(chain)}`
-  const digest = meta.get(DIGEST)
-  if (digest !== undefined && digest !== digestOf(meta))
-    return 'the identity of its log is not what was written'
+  if (meta.get(DIGEST) !== digestOf(meta)) return 'the identity of its log is not what was written'
   const former = formerLogsOf(meta.get('former') ?? '[]')
   if (former === undefined) return 'its list of former logs cannot be read'
   return {

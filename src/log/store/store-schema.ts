@@ -122,9 +122,8 @@ CREATE TABLE totals (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, row BLOB NOT N
 CREATE TABLE week_sums (q INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT;
 CREATE TABLE contests (
   id INTEGER PRIMARY KEY, title TEXT, status TEXT NOT NULL, opens_at INTEGER NOT NULL, closes_at INTEGER NOT NULL,
-  opened_at INTEGER, closed_at INTEGER, paid_at INTEGER, cancelled_at INTEGER, outcome TEXT, pool TEXT NOT NULL,
-  entries TEXT NOT NULL, plays TEXT NOT NULL, spent TEXT NOT NULL, owed TEXT NOT NULL, redeemed TEXT NOT NULL,
-  expired TEXT NOT NULL, not_redeemed TEXT NOT NULL,
+  opened_at INTEGER, closed_at INTEGER, paid_at INTEGER, cancelled_at INTEGER,
+  entries TEXT NOT NULL, plays TEXT NOT NULL, spent TEXT NOT NULL,
   scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, sums TEXT NOT NULL
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, scheduled_seq);

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolderDurably, renameDurably, syncDirectory, syncParent } from './durable-rename.ts'
-import { identityOfRows, isIdentityDigested, rowsOfIdentity } from './identity-rows.ts'
+import { identityOfRows, rowsOfIdentity } from './identity-rows.ts'
 import type { LogIdentity } from './reader.ts'
 import {
   BULK_REFS,
@@ -171,20 +171,11 @@ function setJournal(db: DatabaseSync, journal: 'off' | 'wal'): void {
 
 /** Reads which log a store has. Throws when the rows are damaged. */
 export function readIdentity(db: DatabaseSync): LogIdentity {
-  const identity = identityOfRows(readMeta(db))
+  const rows = db.prepare('SELECT key, value FROM meta').all()
+  const identity = identityOfRows(new Map(rows.map((row) => [String(row['key']), String(row['value'])])))
   if (typeof identity === 'string')
     throw new StoreError(`the store is damaged: ${identity}. Restore the newest backup`)
   return identity
-}
-
-function readMeta(db: DatabaseSync): ReadonlyMap<string, string> {
-  const rows = db.prepare('SELECT key, value FROM meta').all()
-  return new Map(rows.map((row) => [String(row['key']), String(row['value'])]))
-}
-
-/** Adds the digest of the identity to an older store, in the caller's transaction. */
-export function completeIdentity(db: DatabaseSync): void {
-  if (!isIdentityDigested(readMeta(db))) writeIdentity(db, readIdentity(db))
 }
 
 /** Reads the identity of the log in a data directory. Throws when there is none. */

@@ -9,7 +9,6 @@ import type { FormerLog, LogIdentity } from '../store/reader.ts'
 import { noteOf, openSigner, type SigningKey } from './signer.ts'
 import { listKeys } from './signing-keys.ts'
 import {
-  completeIdentity,
   createStore,
   hasStore,
   type NewLog,
@@ -90,10 +89,9 @@ export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Sign
 
 const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without this option'
 
-/** Lists the keys, and signs the newest tree again when they have changed. Completes the identity of an older store. */
+/** Lists the keys, and signs the newest tree again when they have changed. */
 export function changeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
   inTransaction(db, () => {
-    completeIdentity(db)
     const { origin } = readIdentity(db)
     if (listKeys(db, { origin, size: headOf(db), keys, acceptNewKey })) signNewest(db, keys)
   })
