@@ -11,7 +11,7 @@ export const LARGER_SAMPLES: Readonly<Record<string, number>> = {
   'src/log/archive/archive.test.ts': 12,
   'src/log/books/contest-search.test.ts': 16,
   'src/log/detailed-walk.test.ts': 25,
-  'src/log/published-txs.test.ts': 20,
+  'src/finality/gate/published-txs.test.ts': 20,
   'src/log/store/store.test.ts': 25,
   'src/log/store/tx-index.test.ts': 12,
   'src/log/walk.test.ts': 25,

@@ -1,13 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Appender, openAppender } from '../../log/append.ts'
-import { type CommitRow, type RowRef, type RowSegment, STORED_ROW_SEGMENT } from '../row/log-row.ts'
+import {
+  type CommitRow,
+  type HeldChange,
+  type RowRef,
+  type RowSegment,
+  STORED_ROW_SEGMENT,
+} from '../row/log-row.ts'
 import type { Signer } from '../../log/tree/signer.ts'
 import { type HeldDrafts, openHeldDrafts } from '../../publish/held-drafts.ts'
 import { type FollowedRow, followLines, followRow, UnfitRow } from './followed-row.ts'
 import { gatherHeldDrafts, type HeldGathering } from './held-gathering.ts'
 import { openTreeWriter, type TreeWriter } from '../../log/tree/tree-writer.ts'
 import { assert } from '../../protocol/brand.ts'
-import type { HeldChange, HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { SegmentOf } from '../../log/archive/archive-writer.ts'
 import { deflateSegment, storeSegment } from '../../log/archive/gzip-member.ts'
 import { bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX, SEGMENT_SPARE_BYTES } from './row-room.ts'

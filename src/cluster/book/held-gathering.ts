@@ -1,4 +1,5 @@
-import type { HeldChange, HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldChange } from '../row/log-row.ts'
 import type { HeldDrafts } from '../../publish/held-drafts.ts'
 import { bytesOfChange, DRAFT_ID_BYTES } from './row-room.ts'
 

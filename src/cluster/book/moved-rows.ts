@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isStoredSegment } from '../../log/archive/gzip-member.ts'
-import type { HeldChange, HeldDraft } from '../../log/held/held-draft.ts'
+import type { HeldDraft } from '../../log/held/held-draft.ts'
 import { openHeldTables } from '../../log/held/held-tables.ts'
 import { FILE_CODES, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
 import { bytes, number, type Row, text } from '../../log/store/codec.ts'
@@ -16,6 +16,7 @@ import { beginOf } from '../row/begin-row.ts'
 import { clearTablePlace, openKeptRows, writeTablePlace } from '../row/kept-rows.ts'
 import {
   type CommitRow,
+  type HeldChange,
   ROW_VERSION,
   type RowBody,
   type RowSegment,

@@ -1,11 +1,10 @@
-import type { RowRef } from '../row/log-row.ts'
+import type { HeldChange, RowRef } from '../row/log-row.ts'
 import { ROW_BYTES_MAX } from '../table/log-table.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { CommitRoom } from '../../publish/commit-path.ts'
-import type { HeldChange } from '../../log/held/held-draft.ts'
 
 // A row has 4 MiB at most. Requests are weighed before they are built, so the bounds here are upper ones.
 

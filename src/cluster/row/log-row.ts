@@ -1,7 +1,8 @@
 import type { ListedKey, LogIdentity, MonthFile } from '../../log/store/reader.ts'
-import type { Month } from '../../protocol/moment.ts'
+import type { Month, Ms } from '../../protocol/moment.ts'
+import type { Seq } from '../../protocol/seq.ts'
 import { type Hash, isSame } from '../../tlog/hash.ts'
-import type { HeldChange } from '../../log/held/held-draft.ts'
+import type { EndedDraft, HeldDraft } from '../../log/held/held-draft.ts'
 
 /** Version of the rows that this Daybook writes, and the only one that it reads. */
 export const ROW_VERSION = 1
@@ -85,3 +86,29 @@ export function refusalOfRow(row: LogRow, place: number, want: RowPlace): string
 export function followsOther({ logId, place, prev }: LogRow, want: RowPlace): boolean {
   return logId === want.logId && place === want.place && !isSame(prev, want.prev)
 }
+
+/**
+ * A change of the held drafts, as one node tells it to the others. Several drafts that change in the same way, one after
+ * the other, are one change with all their ids.
+ *
+ * - `hold`: a draft is held.
+ * - `change`: everything of held drafts that can change.
+ * - `remove`: the drafts were published.
+ * - `settle`: the drafts will never be published.
+ * - `vouch`: the event was published on the operator's word.
+ * - `chain`: the log is settled by the blockchain with this id, before its first settlement.
+ */
+export type HeldChange = Readonly<
+  | { is: 'hold'; held: HeldDraft }
+  | ({ is: 'change'; ids: readonly number[] } & Changeable)
+  | { is: 'remove'; ids: readonly number[] }
+  | ({ is: 'settle'; ids: readonly number[] } & SettledEnd)
+  | { is: 'vouch'; seq: Seq; reason: string; at: Ms }
+  | { is: 'chain'; id: string }
+>
+
+/** Everything of a held draft that can change. */
+type Changeable = Pick<HeldDraft, 'chain' | 'place' | 'settledAt' | 'vouch' | 'reason'>
+
+/** Facts kept of a draft that will never be published. */
+type SettledEnd = Pick<EndedDraft, 'state' | 'settledAt' | 'place' | 'reason'>

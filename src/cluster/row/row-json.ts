@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { formatDraft, type HeldChange, parseStoredDraft } from '../../log/held/held-draft.ts'
+import { formatDraft, parseStoredDraft } from '../../log/held/held-draft.ts'
 import { MONTH_FILES } from '../../log/store/archive-tables.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import { type Month, type Ms, MS_MAX, msOf, parseMonth } from '../../protocol/moment.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import {
   type CommitRow,
+  type HeldChange,
   ROW_VERSION,
   type RowBody,
   type RowPlace,

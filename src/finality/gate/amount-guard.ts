@@ -1,6 +1,6 @@
 import type { ChainClient, MovedAmount, TokenAccount } from '../chain/tx-verdict.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
-import type { PublishedTxs } from '../../log/published-txs.ts'
+import type { PublishedTxs } from './published-txs.ts'
 import { add, ZERO } from '../../protocol/amount.ts'
 import type { Settlement } from '../../publish/held-commands.ts'
 import { compareAmounts } from './amount-check.ts'

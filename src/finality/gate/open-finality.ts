@@ -1,7 +1,7 @@
 import { ChainError, chainUrlsOf } from '../rpc/chain-url.ts'
 import { openChain } from '../chain/open-chain.ts'
 import type { RpcFailure } from '../rpc/rpc-failure.ts'
-import { openPublishedTxs } from '../../log/published-txs.ts'
+import { openPublishedTxs } from './published-txs.ts'
 import { readIdentity } from '../../log/store/store.ts'
 import { type JudgeContext, type TxJudge, WriterRefusal } from '../../publish/tx-judge.ts'
 import { openAmountGuard } from './amount-guard.ts'

@@ -1,6 +1,6 @@
 import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
 import type { HeldCommands } from '../../publish/held-commands.ts'
-import type { PublishedTxs } from '../../log/published-txs.ts'
+import type { PublishedTxs } from './published-txs.ts'
 import { boundOf, DAY_MS, type Ms } from '../../protocol/moment.ts'
 import type { FinalityReport } from './finality-report.ts'
 import type { AskedChain, GatePace } from './finality-settings.ts'

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Activity, AsOfTotals, Head } from '../../project/fold/books.ts'
+import type { AsOfTotals, Head } from '../../project/fold/books.ts'
 import { activityOfTotals, replay } from '../../project/fold/prefix.ts'
 import {
   emptyTally,
-  type KindsOf,
   type Tally,
   tallyOf,
   type Totals,
@@ -44,14 +43,28 @@ export type PrefixReader = Readonly<{
 
 type Statements = ReturnType<typeof prepare>
 
+/** A row of prefix totals: the totals before the event `seq`, which begins a chunk. */
+type RowBefore = Readonly<{ seq: Seq; totals: Totals }>
+
 /** Opens the prefix totals of a store. Loads none of them. */
 export function openPrefixReader(db: DatabaseSync): PrefixReader {
   const sql = prepare(db)
   const repository = openStoredReplay(db)
+  const kindsOf = knownKinds(sql)
   let newestAt: Readonly<{ seq: Seq; tally: Tally }> = { seq: BEFORE_FIRST, tally: emptyTally() }
 
-  const kindsOf = knownKinds(sql)
-  const rows = openTotalsReader(db, kindsOf)
+  function rowIn(row: Row | undefined): RowBefore | undefined {
+    if (row === undefined) return undefined
+    const view = viewOf(row, 'row')
+    const { seq, figuresAt, figuresEnd } = totalsRowAt(view, 0)
+    return { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }
+  }
+
+  /** The row of the last chunk that begins before `ms`. */
+  function lastRowBefore(ms: Ms): RowBefore | undefined {
+    const nextMinute = boundOf(floorTo(ms, MINUTE_MS) + MINUTE_MS)
+    return rowIn(sql.lastBefore.get(firstChunkFrom(nextMinute), ms))
+  }
 
   /** The totals of a row, with the events from its seq on that are before `before`. */
   function replayed(row: RowBefore, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
@@ -69,7 +82,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   function newest(): Tally {
     const { seq } = headOf(sql)
     if (newestAt.seq !== seq) {
-      const row = rows.newest()
+      const row = rowIn(sql.newest.get())
       newestAt = { seq, tally: row === undefined ? emptyTally() : replayed(row, null).tally }
     }
     return newestAt.tally
@@ -77,33 +90,64 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
 
   function totalsBefore(ms: Ms): AsOfTotals {
     if (ms % MINUTE_MS === 0) {
-      const row = rows.firstFrom(ms)
+      const row = rowIn(sql.firstFrom.get(firstChunkFrom(ms)))
       return row === undefined ? asOf(sql, headOf(sql).seq, totalsOfTally(newest())) : asOfRow(sql, row)
     }
-    const row = rows.lastBefore(ms)
+    const row = lastRowBefore(ms)
     if (row === undefined) return asOf(sql, BEFORE_FIRST, totalsOfTally(emptyTally()))
     const { tally, seq } = replayed(row, ms)
     return asOf(sql, seq, totalsOfTally(tally))
-  }
-
-  function totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[] {
-    const each = rows.firstFromEach(bounds).map((row) => asOfRow(sql, row))
-    if (each.length >= bounds.length) return each
-    // All events are before a bound that is after the last row.
-    const all = totalsBefore(boundOf(bounds.at(-1) ?? 0))
-    return bounds.map((_, index) => each[index] ?? all)
   }
 
   return {
     head: () => headOf(sql),
     firstAtMs: () => atOf(sql, seqOf(1)),
     newest,
-    newestChunk: rows.newestChunk,
+    newestChunk() {
+      const row = sql.newest.get()
+      return row === undefined ? null : { id: number(row, 'id'), seq: totalsRowAt(viewOf(row, 'row'), 0).seq }
+    },
     totalsBefore,
-    totalsBeforeEach,
-    seqBefore: (ms) => seqBefore(sql, rows, ms),
+    totalsBeforeEach(bounds) {
+      // SQLite joins the rows into one blob: an array for each of a thousand rows would cost more than finding them.
+      const found = sql.firstFromEach.get(JSON.stringify(bounds.map(firstChunkFrom)))
+      const view = found === undefined || found['rows'] === null ? null : viewOf(found, 'rows')
+      const each: AsOfTotals[] = []
+      let last = 0
+      for (let at = 0; view !== null && at < view.byteLength;) {
+        const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
+        assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
+        each.push(asOfRow(sql, { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }))
+        at = figuresEnd
+        last = seq
+      }
+      if (each.length >= bounds.length) return each
+      // All events are before a bound that is after the last row.
+      const all = totalsBefore(boundOf(bounds.at(-1) ?? 0))
+      return bounds.map((_, index) => each[index] ?? all)
+    },
+    seqBefore(ms) {
+      // The row before `ms` begins the chunk of the answer, so at most 256 events are read.
+      const row = lastRowBefore(ms)
+      if (row === undefined) return BEFORE_FIRST
+      const first = sql.firstEventFrom.get(row.seq, ms)
+      return first === undefined ? headOf(sql).seq : seqOf(number(first, 'seq') - 1)
+    },
     playKinds: () => readKinds(sql),
-    weekRepository: weekRepository(sql, kindsOf, (ms) => activityOfTotals(totalsBefore(ms).totals)),
+    weekRepository: {
+      row(q) {
+        const row = sql.weekRow.get(q)
+        if (row === undefined) return undefined
+        const stored = bytes(row, 'row')
+        return decodeActivity(stored, kindsOf(activityKindSlots(stored)))
+      },
+      weekWithRows(week) {
+        // Rows are stored for whole weeks, so the last row up to a Monday belongs to that week or the newest before it.
+        const row = sql.weekWithRows.get(week)
+        return row === undefined ? undefined : weekOf(boundOf(number(row, 'q')))
+      },
+      activityBefore: (ms) => activityOfTotals(totalsBefore(ms).totals),
+    },
   }
 }
 
@@ -114,10 +158,19 @@ function prepare(db: DatabaseSync) {
     entriesFrom: db.prepare(
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq',
     ),
-    firstFrom: db.prepare('SELECT seq FROM events WHERE seq >= ? AND at >= ? ORDER BY seq LIMIT 1'),
+    firstEventFrom: db.prepare('SELECT seq FROM events WHERE seq >= ? AND at >= ? ORDER BY seq LIMIT 1'),
     playKinds: db.prepare("SELECT kind FROM kinds WHERE type = 'play' ORDER BY code"),
     weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
     weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
+    // Row of the first chunk at or after a whole minute, and the same for each of a list in ascending order.
+    firstFrom: db.prepare('SELECT row FROM totals WHERE id >= ? ORDER BY id LIMIT 1'),
+    firstFromEach: db.prepare(
+      `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
+       FROM json_each(?)`,
+    ),
+    // `at` excludes the chunks of the same minute that begin later.
+    lastBefore: db.prepare('SELECT row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1'),
+    newest: db.prepare('SELECT id, row FROM totals WHERE id = (SELECT max(id) FROM totals)'),
   }
 }
 
@@ -155,104 +208,6 @@ function knownKinds(sql: Statements): (count: number) => readonly string[] {
   return (count) => {
     if (count > known.length) known = readKinds(sql)
     return known
-  }
-}
-
-function seqBefore(sql: Statements, rows: TotalsReader, ms: Ms): Seq {
-  // The row before `ms` begins the chunk of the answer, so at most 256 events are read.
-  const row = rows.lastBefore(ms)
-  if (row === undefined) return BEFORE_FIRST
-  const first = sql.firstFrom.get(row.seq, ms)
-  return first === undefined ? headOf(sql).seq : seqOf(number(first, 'seq') - 1)
-}
-
-function weekRepository(
-  sql: Statements,
-  kindsOf: (count: number) => readonly string[],
-  activityBefore: (ms: Ms) => Activity,
-): WeekRepository {
-  return {
-    row(q) {
-      const row = sql.weekRow.get(q)
-      if (row === undefined) return undefined
-      const stored = bytes(row, 'row')
-      return decodeActivity(stored, kindsOf(activityKindSlots(stored)))
-    },
-    weekWithRows(week) {
-      // Rows are stored for whole weeks, so the last row up to a Monday belongs to that week or the newest before it.
-      const row = sql.weekWithRows.get(week)
-      return row === undefined ? undefined : weekOf(boundOf(number(row, 'q')))
-    },
-    activityBefore,
-  }
-}
-
-/** A row of prefix totals: the totals before the event `seq`, which begins a chunk. */
-type RowBefore = Readonly<{ seq: Seq; totals: Totals }>
-
-/** Finds rows of prefix totals by the moments at which their chunks begin. */
-type TotalsReader = Readonly<{
-  /** The row of the first chunk at or after a whole minute; undefined when there is none. */
-  firstFrom(minute: Ms): RowBefore | undefined
-  /** The same for each of `minutes`, in ascending order. Minutes after the last chunk have no row. */
-  firstFromEach(minutes: readonly Ms[]): readonly RowBefore[]
-  /** The row of the last chunk that begins before `ms`. */
-  lastBefore(ms: Ms): RowBefore | undefined
-  newest(): RowBefore | undefined
-  /** The chunk of the log's last event; null on an empty log. */
-  newestChunk(): Chunk | null
-}>
-
-function openTotalsReader(db: DatabaseSync, kindsOf: KindsOf): TotalsReader {
-  const sql = prepareTotals(db)
-
-  function rowIn(row: Row | undefined): RowBefore | undefined {
-    if (row === undefined) return undefined
-    const view = viewOf(row, 'row')
-    const { seq, figuresAt, figuresEnd } = totalsRowAt(view, 0)
-    return { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }
-  }
-
-  return {
-    firstFrom: (minute) => rowIn(sql.firstFrom.get(firstChunkFrom(minute))),
-    firstFromEach(minutes) {
-      // SQLite joins the rows into one blob: an array for each of a thousand rows would cost more than finding them.
-      const found = sql.firstFromEach.get(JSON.stringify(minutes.map(firstChunkFrom)))
-      if (found === undefined || found['rows'] === null) return []
-      const view = viewOf(found, 'rows')
-      const rows: RowBefore[] = []
-      let last = 0
-      for (let at = 0; at < view.byteLength;) {
-        const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
-        assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
-        rows.push({ seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) })
-        at = figuresEnd
-        last = seq
-      }
-      return rows
-    },
-    lastBefore(ms) {
-      const nextMinute = boundOf(floorTo(ms, MINUTE_MS) + MINUTE_MS)
-      return rowIn(sql.lastBefore.get(firstChunkFrom(nextMinute), ms))
-    },
-    newest: () => rowIn(sql.newest.get()),
-    newestChunk() {
-      const row = sql.newest.get()
-      return row === undefined ? null : { id: number(row, 'id'), seq: totalsRowAt(viewOf(row, 'row'), 0).seq }
-    },
-  }
-}
-
-function prepareTotals(db: DatabaseSync) {
-  return {
-    firstFrom: db.prepare('SELECT row FROM totals WHERE id >= ? ORDER BY id LIMIT 1'),
-    firstFromEach: db.prepare(
-      `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
-       FROM json_each(?)`,
-    ),
-    // `at` excludes the chunks of the same minute that begin later.
-    lastBefore: db.prepare('SELECT row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1'),
-    newest: db.prepare('SELECT id, row FROM totals WHERE id = (SELECT max(id) FROM totals)'),
   }
 }
 

@@ -3,7 +3,7 @@ import { assert } from '../../protocol/brand.ts'
 import { formatDetails, parseDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import type { ContestId, Seq } from '../../protocol/seq.ts'
+import type { ContestId } from '../../protocol/seq.ts'
 
 /** Word on a held draft: the chain is `asked`, said `final`, the operator `vouched`, or `none` is needed. */
 export type ChainWord = 'asked' | 'final' | 'vouched' | 'none'
@@ -67,29 +67,3 @@ export function parseStoredDraft(json: string, ref: string): Draft {
   const parsed = details === null ? null : parseDetails(JSON.stringify(details))
   return { ref, atMs: null, type, kind, contestId, kots: amount, tx, details: parsed }
 }
-
-/**
- * A change of the held drafts, as one node tells it to the others. Several drafts that change in the same way, one after
- * the other, are one change with all their ids.
- *
- * - `hold`: a draft is held.
- * - `change`: everything of held drafts that can change.
- * - `remove`: the drafts were published.
- * - `settle`: the drafts will never be published.
- * - `vouch`: the event was published on the operator's word.
- * - `chain`: the log is settled by the blockchain with this id, before its first settlement.
- */
-export type HeldChange = Readonly<
-  | { is: 'hold'; held: HeldDraft }
-  | ({ is: 'change'; ids: readonly number[] } & Changeable)
-  | { is: 'remove'; ids: readonly number[] }
-  | ({ is: 'settle'; ids: readonly number[] } & SettledEnd)
-  | { is: 'vouch'; seq: Seq; reason: string; at: Ms }
-  | { is: 'chain'; id: string }
->
-
-/** Everything of a held draft that can change. */
-type Changeable = Pick<HeldDraft, 'chain' | 'place' | 'settledAt' | 'vouch' | 'reason'>
-
-/** Facts kept of a draft that will never be published. */
-type SettledEnd = Pick<EndedDraft, 'state' | 'settledAt' | 'place' | 'reason'>

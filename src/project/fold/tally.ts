@@ -88,7 +88,7 @@ export type Totals = Readonly<{
 }>
 
 /** Returns the kinds of play in the order of first appearance, at least the first `count`. */
-export type KindsOf = (count: number) => readonly string[]
+type KindsOf = (count: number) => readonly string[]
 
 /** Decodes the bytes of `encodeTally` between `at` and `end`. */
 export function totalsOf(view: DataView, at: number, end: number, kindsOf: KindsOf): Totals {

@@ -7,12 +7,15 @@ import { parseObject } from '../admission/draft-json.ts'
 import { requestRefusal, type DraftFault, type FailedOutcome, FAULTS_MAX } from '../admission/outcome.ts'
 import type { RequestPermit } from './request-permits.ts'
 
-/** Retry-After in seconds when the disk or the table of held drafts is full, when too many requests are in progress, and when the clock is wrong. */
-const FULL_RETRY_SECONDS = 10
-const BUSY_RETRY_SECONDS = 1
-const CLOCK_RETRY_SECONDS = 10
-/** Retry-After in seconds when the machines that keep the log are silent. Another node may answer at once. */
-const LOG_RETRY_SECONDS = 2
+/** Retry-After in seconds. Where a table carries the log, another node may answer at once. */
+const RETRY_SECONDS: Readonly<Partial<Record<ProblemCode, number>>> = {
+  'not-ready': 1,
+  'outcome-unknown': 2,
+  'not-leading': 2,
+  'store-full': 10,
+  'held-full': 10,
+  clock: 10,
+}
 /** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
 const ADDRESS_STATUS = 422
 
@@ -102,7 +105,10 @@ export async function readJsonBody(
 /** Sends a problem (RFC 9457) with its bad drafts. It repeats nothing of the input but their refs. */
 export function sendProblem(response: ServerResponse, failure: FailedOutcome): void {
   const { code, field, reason, faults, held } = failure
-  setRetryHeaders(response, code)
+  // A body may still be coming.
+  if (code === 'too-large' || code === 'not-ready') response.setHeader('connection', 'close')
+  const retry = RETRY_SECONDS[code]
+  if (retry !== undefined) response.setHeader('retry-after', retry)
   const { title } = PROBLEMS[code]
   const status = statusOf(code)
   const document = {
@@ -130,16 +136,6 @@ function detailOf(faults: readonly DraftFault[]): string {
 
 function errorOf({ code, index, line, ref, field, reason }: DraftFault): object {
   return { draft: index, ...(line !== undefined && { line }), ref, field, code, message: reason }
-}
-
-/** Says when to try again, and closes a connection on which a body may still be coming. */
-function setRetryHeaders(response: ServerResponse, code: FailedOutcome['code']): void {
-  if (code === 'too-large' || code === 'not-ready') response.setHeader('connection', 'close')
-  if (code === 'not-ready') response.setHeader('retry-after', BUSY_RETRY_SECONDS)
-  if (code === 'store-full' || code === 'held-full') response.setHeader('retry-after', FULL_RETRY_SECONDS)
-  if (code === 'clock') response.setHeader('retry-after', CLOCK_RETRY_SECONDS)
-  if (code === 'outcome-unknown' || code === 'not-leading')
-    response.setHeader('retry-after', LOG_RETRY_SECONDS)
 }
 
 /** Sends a JSON answer with status 200. */

@@ -11,10 +11,10 @@ import { type Seq, seqOf } from '../../protocol/seq.ts'
 import type { BalancesSetting } from '../admission/admission.ts'
 import { type ImportAppender, openImportAppender, openImportHeld, openRefsSeen } from './import-appender.ts'
 import { STDIN } from './import-lines.ts'
-import type { FromParser, ImportRefusal, ParserSettings } from './import-messages.ts'
+import type { FromParser, ImportRefusal, ParserSettings } from './import-thread.ts'
 import { type NewStore, openNewStore } from './import-store.ts'
 
-export type { ImportRefusal } from './import-messages.ts'
+export type { ImportRefusal } from './import-thread.ts'
 
 /** Progress of an import. `bytesTotal` is null when the size of a file is unknown, such as that of a pipe. */
 export type ImportProgress = Readonly<{

@@ -12,7 +12,7 @@ import { type Ms, msOf } from '../../protocol/moment.ts'
 import { openOperations } from '../api/operations.ts'
 import { createPublishApi, type PublishApiSettings, type PublishOutcome } from '../api/publish-api.ts'
 import type { PublishApiReport } from '../api/publish-replies.ts'
-import { type CommitQueue, openCommitQueue } from '../commit-queue.ts'
+import { openCommitQueue } from '../commit-queue.ts'
 import { type JudgeContext, type OpenTxJudge, type TxJudge, WriterRefusal } from '../tx-judge.ts'
 import { type ClockGuard, openClockGuard } from './clock-guard.ts'
 import { openSharedClock } from './shared-clock.ts'
@@ -25,8 +25,8 @@ import {
   type WriterTime,
 } from './writer-log.ts'
 import { openThreadLink } from '../thread-link.ts'
-import type { FromWriter, TellMain, ToWriter, WriterSettings } from './writer-messages.ts'
-import { openWriterState, type WriterState } from './writer-state.ts'
+import type { FromWriter, TellMain, ToWriter, WriterPart, WriterSettings } from './writer-messages.ts'
+import { openWriterState } from './writer-state.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Milliseconds in which requests in progress must end when the writer closes. */
@@ -46,7 +46,8 @@ export async function runWriter(
   time: WriterTime,
   openCarried: OpenCarriedLog | null = null,
 ): Promise<void> {
-  const { dataDirectory } = settings
+  const { dataDirectory, judge: judging } = settings
+  let log: WriterLog | null = null
   let carried: CarriedLog | null = null
   let server: Server | null = null
   const { tell, askWithin } = openThreadLink<FromWriter, ToWriter>(port, {
@@ -57,31 +58,53 @@ export async function runWriter(
       if (server !== null) close(server)
     },
   })
-
-  const own = openCarried === null ? openOwn(settings, tell) : null
-  const clock = openClock(settings, time, tell, () => (own ?? carried)?.appender.head().atMs ?? null)
+  const clock = openClock(settings, time, tell, () => log?.appender.head().atMs ?? null)
   const state = openWriterState(dataDirectory, clock.guard, tell)
   time.onUnhandled((error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
-  carried = openCarried === null ? null : await joinCarried(openCarried, settings, { state, tell, time })
-  const log: WriterLog | null = own ?? carried
-  if (log === null) return port.close()
+  const failures = {
+    isDiskFull: (bytes: number) => isDiskFull(dataDirectory, bytes),
+    onFull: state.full,
+    onBroken: (error: Error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
+  }
+
+  /** Tells why the writer does not start, unless it was stopped before. Throws what is a fault of the program. */
+  function refuse(error: unknown): void {
+    if (state.isStopping()) return
+    const isOfTable = openCarried !== null && error instanceof StoreError && !isOfMachine(error.cause)
+    if (error instanceof WriterRefusal || isOfTable) return tell('refused', error.message)
+    const reason = outsideReason(error)
+    if (reason === undefined) throw error
+    tell('unusable', reason)
+  }
+
+  try {
+    const context = { ...time, ...failures, signal: state.stopped, accepts: state.accepting }
+    carried = (await openCarried?.(settings, { ...context, report: (news) => tell('carrier', news) })) ?? null
+    log = carried ?? openOwnLog(settings)
+  } catch (error) {
+    refuse(error)
+    return port.close()
+  }
+  const { db, appender, held, path, mark } = log
   using highWater = openHighWater(dataDirectory)
   state.watch(filesHeldOpen(dataDirectory), storePath(dataDirectory))
+  // A crash may have come after a commit and before its head was seen: the store has the head.
   const head = openHeadCell(settings.head)
-  head.move(log.appender.head().seq)
+  head.move(appender.head().seq)
 
-  /** Writes the high-water mark, unless the node has served a larger tree. */
+  /** Writes the high-water mark, unless the node has served a larger tree. A crash before leaves an older mark. */
   function writeMark(): void {
-    const mark = log?.mark() ?? null
-    if (mark !== null) highWater.write(mark)
+    const newest = mark()
+    if (newest !== null) highWater.write(newest)
   }
 
   const queue = openCommitQueue({
-    appender: log.appender,
-    held: log.held,
-    ...(log.path !== undefined && { path: log.path }),
+    ...failures,
+    appender,
+    held,
+    ...(path !== undefined && { path }),
     balances: settings.balances,
     now: clock.now,
     refusal: state.refusal,
@@ -96,40 +119,56 @@ export async function runWriter(
     },
     onHeld: (held) => tell('held', held),
     onIrregular: ({ field }) => tell('irregular', field),
-    isDiskFull: (bytes) => isDiskFull(dataDirectory, bytes),
-    onFull: state.full,
-    onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
   })
   const end = async (): Promise<void> => {
     await carried?.[Symbol.asyncDispose]()
     await queue.close()
     highWater.sync()
-    log.db.close()
+    db.close()
     port.close()
   }
 
-  const judge = await openJudge(settings, tell, {
-    db: log.db,
-    queue: queue.held,
-    leads: () => carried?.leads() ?? true,
-    now: clock.now,
-    ...time,
-    defer: (work) => void setImmediate(work),
-    signal: state.stopped,
-    report: (news) => tell('judge', news),
-  })
-  if (judge === undefined) return await end()
+  let judge: TxJudge | null = null
+  try {
+    judge = await openJudge(judging, {
+      ...time,
+      db,
+      queue: queue.held,
+      leads: () => carried?.leads() ?? true,
+      now: clock.now,
+      defer: (work) => void setImmediate(work),
+      signal: state.stopped,
+      report: (news) => tell('judge', news),
+    })
+  } catch (error) {
+    refuse(error)
+    return await end()
+  }
 
+  const { id, chain } = readIdentity(db)
   const accepting = (): boolean => state.accepting() && (carried?.isPublishable() ?? true)
   server = createPublishApi({
-    ...apiSettings(settings, { log, queue, state, time, tell }),
+    log: id,
+    chain,
+    queue,
     lastWords: (tx) => judge?.lastAnswers(tx) ?? null,
     steps: carried?.steps ?? null,
+    tokens: settings.tokens,
     operations: openOperations({
       accepting,
       isInPlace: state.isInPlace,
       ask: (path, msMax) => askWithin(msMax, 'operations', path, accepting()),
     }),
+    stopping: state.isStopping,
+    monotonicMs: time.monotonicMs,
+    async pause(ms) {
+      await time.sleep(ms, NEVER)
+    },
+    requestPrefix: `d${Math.floor(time.random() * REQUEST_PREFIXES).toString(36)}`,
+    ...countRequests(tell),
+    tellsAccepted: settings.tellsAccepted,
+    onCrowded: () => tell('crowded'),
+    onFailure: (error, failed) => tell('failure', reasonOf(error), failed),
   })
   carried?.start({
     queue,
@@ -145,67 +184,11 @@ export async function runWriter(
   await end()
 }
 
-/** Opens the log of this node alone. Null, after the reason is sent, when the store or its disk cannot be used. */
-function openOwn(settings: WriterSettings, tell: TellMain): WriterLog | null {
-  try {
-    return openOwnLog(settings)
-  } catch (error) {
-    const reason = outsideReason(error)
-    if (reason === undefined) throw error
-    tell('unusable', reason)
-    return null
-  }
-}
-
-type CarriedParts = Readonly<{
-  state: WriterState
-  time: WriterTime
-  tell: TellMain
-}>
-
-/** Opens the log that other machines carry. Null when the node stops before, and when the start is refused. */
-async function joinCarried(
-  openCarried: OpenCarriedLog,
-  settings: WriterSettings,
-  { state, tell, time }: CarriedParts,
-): Promise<CarriedLog | null> {
-  try {
-    return await openCarried(settings, {
-      ...time,
-      signal: state.stopped,
-      accepts: state.accepting,
-      isDiskFull: (bytes) => isDiskFull(settings.dataDirectory, bytes),
-      onFull: state.full,
-      onBroken: (error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
-      report: (news) => tell('carrier', news),
-    })
-  } catch (error) {
-    if (state.isStopping()) return null
-    if (!(error instanceof StoreError)) throw error
-    tell(isOfMachine(error.cause) ? 'unusable' : 'refused', error.message)
-    return null
-  }
-}
-
-/**
- * Opens the judge of transactions. Null without one. Undefined when the start is refused, and when the service is stopped
- * before.
- */
-async function openJudge(
-  { judge }: WriterSettings,
-  tell: TellMain,
-  context: JudgeContext,
-): Promise<TxJudge | null | undefined> {
-  if (judge === null) return null
-  const { openTxJudge }: { openTxJudge: OpenTxJudge } = await import(judge.module)
-  try {
-    return await openTxJudge(judge.settings, context)
-  } catch (error) {
-    if (context.signal.aborted) return undefined
-    if (!(error instanceof WriterRefusal)) throw error
-    tell('refused', error.message)
-    return undefined
-  }
+/** Opens the judge of transactions; null without one. */
+async function openJudge(judging: WriterPart | null, context: JudgeContext): Promise<TxJudge | null> {
+  if (judging === null) return null
+  const { openTxJudge }: { openTxJudge: OpenTxJudge } = await import(judging.module)
+  return await openTxJudge(judging.settings, context)
 }
 
 /** Clock of the writer, and its guard; null for the shared clock of a test. */
@@ -221,38 +204,6 @@ function openClock(
   const now = (): Ms => msOf(nowMs())
   const onChange = (fault: ReturnType<ClockGuard['fault']>): void => tell('clock', fault)
   return { now, guard: openClockGuard({ now, monotonicMs, headAtMs, accepted: acceptClock, onChange }) }
-}
-
-type ApiParts = Readonly<{
-  log: WriterLog
-  queue: CommitQueue
-  state: WriterState
-  time: WriterTime
-  tell: TellMain
-}>
-
-/** Settings of the private publish API that are those of the log and of this thread. */
-function apiSettings(
-  { tokens, tellsAccepted }: WriterSettings,
-  { log, queue, state, time, tell }: ApiParts,
-): Omit<PublishApiSettings, 'lastWords' | 'steps' | 'operations'> {
-  const { id, chain } = readIdentity(log.db)
-  return {
-    log: id,
-    chain,
-    queue,
-    tokens,
-    tellsAccepted,
-    stopping: state.isStopping,
-    monotonicMs: time.monotonicMs,
-    async pause(ms) {
-      await time.sleep(ms, NEVER)
-    },
-    requestPrefix: `d${Math.floor(time.random() * REQUEST_PREFIXES).toString(36)}`,
-    ...countRequests(tell),
-    onCrowded: () => tell('crowded'),
-    onFailure: (error, failed) => tell('failure', reasonOf(error), failed),
-  }
 }
 
 /** Signal that is never aborted. */

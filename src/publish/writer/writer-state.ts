@@ -1,16 +1,19 @@
 import { isDiskFull } from '../../log/store/disk-probe.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { ClockGuard } from './clock-guard.ts'
-import { openStoreRoom, ROOM_PROBE_BYTES, ROOM_PROBE_MS } from './store-room.ts'
 import type { TellMain } from './writer-messages.ts'
 import { REPLACED, WRONG_CLOCK } from '../commit-path.ts'
 import { statSync } from 'node:fs'
 
+/** Milliseconds between two probes of a full disk. */
+const ROOM_PROBE_MS = 500
+/** Bytes that a disk must accept to count as having room. Few commits write more. */
+const ROOM_PROBE_BYTES: number = 1024 * 1024
 /** Milliseconds between two looks at the files that the writer holds open. */
 const LOOK_MS = 1_000
 
 /** Whether the writer accepts publish requests, and the events that change it. */
-export type WriterState = Readonly<{
+type WriterState = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
   /** Refusal of all requests now: the clock is wrong, or a file of the store was replaced. Null for none. */
@@ -36,17 +39,28 @@ export function openWriterState(
   dataDirectory: string,
   clock: ClockGuard | null,
   tell: TellMain,
+  isFull: typeof isDiskFull = isDiskFull,
 ): WriterState {
   let broken = false
   const stop = new AbortController()
-  const room = openStoreRoom({
-    probe: () => !isDiskFull(dataDirectory, ROOM_PROBE_BYTES),
-    onChange: (has) => tell('room', has),
-    every(look, signal) {
-      const timer = setInterval(look, ROOM_PROBE_MS).unref()
-      signal.addEventListener('abort', () => clearInterval(timer), { once: true })
-    },
-  })
+  /** Probes of a full disk; null while it has room. Publishers may send nothing while the node says that it is full. */
+  let probing: NodeJS.Timeout | null = null
+
+  function full(): void {
+    if (probing !== null) return
+    tell('room', false)
+    probing = setInterval(() => {
+      if (!isFull(dataDirectory, ROOM_PROBE_BYTES)) hasRoom()
+    }, ROOM_PROBE_MS).unref()
+  }
+
+  function hasRoom(): void {
+    if (probing === null) return
+    clearInterval(probing)
+    probing = null
+    tell('room', true)
+  }
+
   let replaced = (): string | null => null
   let known: string | null = null
 
@@ -63,7 +77,7 @@ export function openWriterState(
   }
 
   return {
-    accepting: () => room.has() && !broken && !stop.signal.aborted && refusal() === null,
+    accepting: () => probing === null && !broken && !stop.signal.aborted && refusal() === null,
     refusal,
     isInPlace,
     watch(paths, growing) {
@@ -72,10 +86,10 @@ export function openWriterState(
       setInterval(isInPlace, LOOK_MS).unref()
     },
     committed() {
-      room.taken()
+      hasRoom()
       clock?.committed()
     },
-    full: room.full,
+    full,
     breakDown(reason) {
       broken = true
       tell('broken', reason)

@@ -10,7 +10,7 @@ import {
   publish,
 } from '../../../test/stage/archive-node.ts'
 import { storeSegment } from '../../log/archive/gzip-member.ts'
-import { replaceSegments } from '../../log/archive/replace-segments.ts'
+import { replaceSegments } from '../../mirror/book/replace-segments.ts'
 import { openStoredLines, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
 import { openForWriting, storePath } from '../../log/store/store.ts'

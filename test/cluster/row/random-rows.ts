@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { CommitRow, LogRow, RowBody } from '../../../src/cluster/row/log-row.ts'
+import type { CommitRow, HeldChange, LogRow, RowBody } from '../../../src/cluster/row/log-row.ts'
 import type { ListedKey } from '../../../src/log/store/reader.ts'
 import { formatDetailsLine } from '../../../src/protocol/details.ts'
 import type { Draft } from '../../../src/protocol/draft.ts'
@@ -7,7 +7,6 @@ import { type Entry, formatEvent } from '../../../src/protocol/event.ts'
 import { type Month, msOf } from '../../../src/protocol/moment.ts'
 import { seqOf } from '../../../src/protocol/seq.ts'
 import { randomLogs } from '../../story/random-log.ts'
-import type { HeldChange } from '../../../src/log/held/held-draft.ts'
 
 const bytesOf = (length: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((bytes) => Buffer.from(bytes))

@@ -12,10 +12,10 @@ import {
 import { monthOf, msOf } from '../../protocol/moment.ts'
 import type { ArchiveManifest } from '../../protocol/endpoints/file-endpoints.ts'
 import { seqOf } from '../../protocol/seq.ts'
-import { MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../store/archive-tables.ts'
-import { openArchiveReader } from './archive-reader.ts'
-import { openArchiveWriter } from './archive-writer.ts'
-import { storeSegment } from './gzip-member.ts'
+import { MONTH_FILES, openStoredLines, SEGMENT_SEQS } from '../../log/store/archive-tables.ts'
+import { openArchiveReader } from '../../log/archive/archive-reader.ts'
+import { openArchiveWriter } from '../../log/archive/archive-writer.ts'
+import { storeSegment } from '../../log/archive/gzip-member.ts'
 import { replaceSegments } from './replace-segments.ts'
 
 const FROM = Date.UTC(2026, 9, 1)

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { add, type Amount, ZERO } from '../protocol/amount.ts'
-import type { Draft } from '../protocol/draft.ts'
-import { type DaybookEvent, parseEvent } from '../protocol/event.ts'
-import type { Ms } from '../protocol/moment.ts'
-import { canonicalTx } from '../protocol/tx.ts'
-import { number, text } from './store/codec.ts'
-import { txKey } from './store/tx-index.ts'
+import { add, type Amount, ZERO } from '../../protocol/amount.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import { type DaybookEvent, parseEvent } from '../../protocol/event.ts'
+import type { Ms } from '../../protocol/moment.ts'
+import { canonicalTx } from '../../protocol/tx.ts'
+import { number, text } from '../../log/store/codec.ts'
+import { txKey } from '../../log/store/tx-index.ts'
 
 /** A published event that names a transaction. */
 type PublishedTx = Readonly<{

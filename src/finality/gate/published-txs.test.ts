@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { randomLogs } from '../../test/story/random-log.ts'
-import { openDirectory, write, writerSteps } from '../../test/story/store-run.ts'
-import { billionths, ZERO } from '../protocol/amount.ts'
-import type { Draft } from '../protocol/draft.ts'
-import type { Entry } from '../protocol/event.ts'
-import { msOf } from '../protocol/moment.ts'
-import { contestIdOf } from '../protocol/seq.ts'
+import { randomLogs } from '../../../test/story/random-log.ts'
+import { openDirectory, write, writerSteps } from '../../../test/story/store-run.ts'
+import { billionths, ZERO } from '../../protocol/amount.ts'
+import type { Draft } from '../../protocol/draft.ts'
+import type { Entry } from '../../protocol/event.ts'
+import { msOf } from '../../protocol/moment.ts'
+import { contestIdOf } from '../../protocol/seq.ts'
 import { openPublishedTxs } from './published-txs.ts'
-import { openForReading, storePath } from './store/store.ts'
+import { openForReading, storePath } from '../../log/store/store.ts'
 
 /** The second is the end of the first, and no event names the last. */
 const TXS = ['pay:transaction-1', 'transaction-1', 'nobody-paid'] as const

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Month } from '../../protocol/moment.ts'
-import { FILE_CODES } from '../store/archive-tables.ts'
-import type { MonthFile } from '../store/reader.ts'
-import { beginMonthFile, openSegmentWriter } from './open-month-file.ts'
+import { FILE_CODES } from '../../log/store/archive-tables.ts'
+import type { MonthFile } from '../../log/store/reader.ts'
+import { beginMonthFile, openSegmentWriter } from '../../log/archive/open-month-file.ts'
 
 /** A segment that another node has published, with its lines. */
 type PublishedSegment = Readonly<{ lastSeq: number; raw: Uint8Array; bytes: Uint8Array }>
