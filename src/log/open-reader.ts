@@ -155,9 +155,9 @@ function kindSeen(row: Readonly<Record<string, unknown>>): KindSeen {
 }
 
 /** Read transactions of one connection, one at a time. */
-type ReadTransactions<Seen> = Readonly<{
+type ReadTransactions = Readonly<{
   /** Runs `ask` in the shared transaction that is open, or in one of its own. */
-  read<T>(ask: (seen: Seen) => T): T
+  read<T>(ask: (snapshot: Snapshot) => T): T
   /**
    * Runs `ask`, in which all reads share one transaction. It begins with the first read, and ends with `ask` or when the
    * event loop turns. Rejects in the second case, because the reads saw different states.
@@ -167,56 +167,30 @@ type ReadTransactions<Seen> = Readonly<{
   end(): void
 }>
 
-type Shared<Seen> = {
-  /** The state that the transaction reads; undefined before its first read. */
-  seen: Seen | undefined
-  /** Calls of `share` that have not ended. */
-  users: number
-  turn: NodeJS.Immediate
-}
+/** A shared transaction, which has begun once it has a snapshot. `users` are the calls of `share` that have not ended. */
+type Shared = { snapshot: Snapshot | undefined; users: number; turn: NodeJS.Immediate }
 
-/** Opens the read transactions of a connection. `look` makes the state that a transaction reads, once it has begun. */
-function openReadTransactions<Seen extends object>(
-  db: DatabaseSync,
-  look: () => Seen,
-): ReadTransactions<Seen> {
+/** Opens the read transactions of a connection. `look` makes the snapshot of one that has begun. */
+function openReadTransactions(db: DatabaseSync, look: () => Snapshot): ReadTransactions {
   const transaction = { begin: db.prepare('BEGIN'), end: db.prepare('COMMIT') }
-  let shared: Shared<Seen> | undefined
+  let shared: Shared | undefined
   let asking = false
 
-  function readAlone<T>(ask: (seen: Seen) => T): T {
+  function begin(): Snapshot {
     transaction.begin.run()
     try {
-      return ask(look())
-    } finally {
+      return look()
+    } catch (error) {
       transaction.end.run()
+      throw error
     }
   }
 
-  function readShared<T>(one: Shared<Seen>, ask: (seen: Seen) => T): T {
-    if (one.seen === undefined) {
-      transaction.begin.run()
-      try {
-        one.seen = look()
-      } catch (error) {
-        transaction.end.run()
-        throw error
-      }
-    }
-    return ask(one.seen)
-  }
-
-  function begin(): Shared<Seen> {
-    // SQLite cannot empty the write-ahead log while a transaction reads, so none outlasts a turn of the event loop.
-    const one: Shared<Seen> = { seen: undefined, users: 0, turn: setImmediate(() => end(one)) }
-    return one
-  }
-
-  function end(one: Shared<Seen>): void {
+  function end(one: Shared): void {
     clearImmediate(one.turn)
     if (shared !== one) return
     shared = undefined
-    if (one.seen !== undefined) transaction.end.run()
+    if (one.snapshot !== undefined) transaction.end.run()
   }
 
   return {
@@ -224,13 +198,20 @@ function openReadTransactions<Seen extends object>(
       assert(!asking, 'a snapshot is asked inside another')
       asking = true
       try {
-        return shared === undefined ? readAlone(ask) : readShared(shared, ask)
+        if (shared !== undefined) return ask((shared.snapshot ??= begin()))
+        const snapshot = begin()
+        try {
+          return ask(snapshot)
+        } finally {
+          transaction.end.run()
+        }
       } finally {
         asking = false
       }
     },
     async share(ask) {
-      const one = (shared ??= begin())
+      // SQLite cannot empty the write-ahead log while a transaction reads, so none outlasts a turn of the event loop.
+      const one: Shared = (shared ??= { snapshot: undefined, users: 0, turn: setImmediate(() => end(one)) })
       one.users += 1
       try {
         const answer = await ask()

@@ -262,22 +262,24 @@ function reportCommit(
 function openQuiet({ isOpen }: CommitPath): Readonly<{ quiet: HeldCommands['quiet']; wake(): void }> {
   const waiting = new Set<() => void>()
   return {
+    // An async function would settle later: the next transaction may be open by then.
     quiet(signal) {
-      if (!isOpen()) return Promise.resolve()
-      // An async function would settle later: the next transaction may be open by then.
-      return new Promise((resolve, reject) => {
-        const stop = (): void => {
-          waiting.delete(wake)
-          reject(new Error('the wait for the end of a commit was aborted', { cause: signal?.reason }))
-        }
-        const wake = (): void => {
-          signal?.removeEventListener('abort', stop)
-          resolve()
-        }
-        if (signal?.aborted === true) return stop()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const stop = (): void => {
+        waiting.delete(wake)
+        reject(new Error('the wait for the end of a commit was aborted', { cause: signal?.reason }))
+      }
+      const wake = (): void => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }
+      if (!isOpen()) resolve()
+      else if (signal?.aborted === true) stop()
+      else {
         signal?.addEventListener('abort', stop, { once: true })
         waiting.add(wake)
-      })
+      }
+      return promise
     },
     wake() {
       if (isOpen()) return
