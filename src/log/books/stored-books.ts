@@ -1,14 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { contestWire } from '../../project/answers/contests.ts'
-import type { Books, Correction, HeadBooks } from '../../project/fold/books.ts'
-import type { ContestState } from '../../project/fold/contest.ts'
-import { type ContestId, seqOf } from '../../protocol/seq.ts'
+import type { Books, HeadBooks } from '../../project/fold/books.ts'
 import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
 import { number, parseLoyalty, type Row, text } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
 import { openContestSearch } from './contest-search.ts'
 import type { PrefixReader } from './prefix-reader.ts'
+import { openContests, openCorrections } from './stored-repository.ts'
 import { openUnpaid } from './unpaid-rows.ts'
 
 /** Opens the books of a store. The function reads them in the caller's read transaction. */
@@ -32,7 +31,6 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
 }
 
 function openListings(db: DatabaseSync, prefix: PrefixReader): Omit<HeadBooks, 'findContests'> {
-  const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
   const contests = db.prepare(
     'SELECT * FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
   )
@@ -44,11 +42,7 @@ function openListings(db: DatabaseSync, prefix: PrefixReader): Omit<HeadBooks, '
      WHERE t.contest = ? AND t.seq > ? AND t.lot = 0 ORDER BY t.seq LIMIT ?`,
   )
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
-  const correction = db.prepare('SELECT correction, restatement FROM corrections WHERE seq = ?')
-  const contestOf = (id: ContestId): ContestState | undefined => {
-    const row = contest.get(id)
-    return row === undefined ? undefined : contestOfRow(row)
-  }
+  const contestOf = openContests(db)
   return {
     contest: contestOf,
     contests({ statuses, after, limit }) {
@@ -68,12 +62,7 @@ function openListings(db: DatabaseSync, prefix: PrefixReader): Omit<HeadBooks, '
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
     ...openUnpaid(db, prefix, contestOf),
     loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
-    correction(seq): Correction | undefined {
-      const row = correction.get(seq)
-      if (row === undefined) return undefined
-      const restatement = row['restatement'] === null ? null : seqOf(number(row, 'restatement'))
-      return { by: seqOf(number(row, 'correction')), restatement }
-    },
+    correction: openCorrections(db),
   }
 }
 

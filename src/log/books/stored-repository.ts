@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Head } from '../../project/fold/books.ts'
+import type { Correction, Head } from '../../project/fold/books.ts'
 import type { ContestState, Hold, Lot } from '../../project/fold/contest.ts'
 import type { Changes, Repository, StandingPrice } from '../../project/fold/fold.ts'
 import type { ContestMove } from '../../project/fold/ledger.ts'
@@ -11,7 +11,7 @@ import { type Details, parseDetails } from '../../protocol/details.ts'
 import { type Entry, parseEvent } from '../../protocol/event.ts'
 import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 import { msOf } from '../../protocol/moment.ts'
-import { type Seq, seqOf } from '../../protocol/seq.ts'
+import { type ContestId, type Seq, seqOf } from '../../protocol/seq.ts'
 import { formatLoyalty, LOT_COLUMNS, lotOfRow, number, parseLoyalty, type Row, text } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
 import { type ContestCache, openContestCache } from './contest-cache.ts'
@@ -102,10 +102,29 @@ export function openStoredRepository(db: DatabaseSync): StoredRepository {
   }
 }
 
-function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: StoredTakes): Repository {
-  const correction = db.prepare('SELECT correction FROM corrections WHERE seq = ?')
-  const restatement = db.prepare('SELECT restatement FROM corrections WHERE seq = ?')
+/** Opens the look-up of stored contests. */
+export function openContests(db: DatabaseSync): (id: ContestId) => ContestState | undefined {
   const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
+  return (id) => {
+    const row = contest.get(id)
+    return row === undefined ? undefined : contestOfRow(row)
+  }
+}
+
+/** Opens the look-up of what has corrected an event, and replaced it. */
+export function openCorrections(db: DatabaseSync): (seq: Seq) => Correction | undefined {
+  const correction = db.prepare('SELECT correction, restatement FROM corrections WHERE seq = ?')
+  return (seq) => {
+    const row = correction.get(seq)
+    if (row === undefined) return undefined
+    const restatement = row['restatement'] === null ? null : seqOf(number(row, 'restatement'))
+    return { by: seqOf(number(row, 'correction')), restatement }
+  }
+}
+
+function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: StoredTakes): Repository {
+  const correctionOf = openCorrections(db)
+  const contestOf = openContests(db)
   const openLots = db.prepare(
     `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND open IS NOT NULL`,
   )
@@ -117,20 +136,9 @@ function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: S
   )
   return {
     entry: entryReader(db),
-    correctionOf(seq): Seq | undefined {
-      const row = correction.get(seq)
-      return row === undefined ? undefined : seqOf(number(row, 'correction'))
-    },
-    restatementOf(seq): Seq | undefined {
-      const value = restatement.get(seq)?.['restatement']
-      return typeof value === 'number' ? seqOf(value) : undefined
-    },
-    contest(id): ContestState | undefined {
-      const changed = cached(id)
-      if (changed !== undefined) return changed
-      const row = contest.get(id)
-      return row === undefined ? undefined : contestOfRow(row)
-    },
+    correctionOf: (seq) => correctionOf(seq)?.by,
+    restatementOf: (seq) => correctionOf(seq)?.restatement ?? undefined,
+    contest: (id) => cached(id) ?? contestOf(id),
     openLots: (contestId, kind): Lot[] => openLots.all(contestId, kind).map(lotOfRow),
     hold(contestId, kind): Hold | undefined {
       const row = hold.get(contestId, kind)
