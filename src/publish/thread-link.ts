@@ -60,7 +60,7 @@ export function openThreadLink<Sent extends MessageTable, Received extends Messa
       case 'told':
         return void received[message.kind]?.(...message.content)
       case 'asked':
-        return void answer(message)
+        return void answerTo(message)
       case 'answer':
         return take(message.id)?.resolve(message.answer)
       case 'failed':
@@ -76,7 +76,7 @@ export function openThreadLink<Sent extends MessageTable, Received extends Messa
     return question
   }
 
-  async function answer({ id, kind, content }: Message & { is: 'asked' }): Promise<void> {
+  async function answerTo({ id, kind, content }: Message & { is: 'asked' }): Promise<void> {
     try {
       const made: unknown = await received[kind]?.(...content)
       const moved = typeof made === 'object' && made !== null ? TRANSFERRED.get(made) : undefined

@@ -111,10 +111,10 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     totalsBeforeEach(bounds) {
       // SQLite joins the rows into one blob: an array for each of a thousand rows would cost more than finding them.
       const found = sql.firstFromEach.get(JSON.stringify(bounds.map(firstChunkFrom)))
-      const view = found === undefined || found['rows'] === null ? null : viewOf(found, 'rows')
+      const view = found === undefined || found['rows'] === null ? NO_ROWS : viewOf(found, 'rows')
       const each: AsOfTotals[] = []
       let last = 0
-      for (let at = 0; view !== null && at < view.byteLength;) {
+      for (let at = 0; at < view.byteLength;) {
         const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
         assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
         each.push(asOfRow(sql, { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }))
@@ -210,6 +210,8 @@ function knownKinds(sql: Statements): (count: number) => readonly string[] {
     return known
   }
 }
+
+const NO_ROWS = new DataView(new ArrayBuffer(0))
 
 function viewOf(row: Row, column: string): DataView {
   const { buffer, byteOffset, byteLength } = bytes(row, column)

@@ -117,7 +117,7 @@ export async function runWriter(
       if (carried === null) writeMark()
       tell('committed', committed)
     },
-    onHeld: (held) => tell('held', held),
+    onHeld: (commit) => tell('held', commit),
     onIrregular: ({ field }) => tell('irregular', field),
   })
   const end = async (): Promise<void> => {
@@ -157,7 +157,7 @@ export async function runWriter(
     operations: openOperations({
       accepting,
       isInPlace: state.isInPlace,
-      ask: (path, msMax) => askWithin(msMax, 'operations', path, accepting()),
+      ask: (asked, msMax) => askWithin(msMax, 'operations', asked, accepting()),
     }),
     stopping: state.isStopping,
     monotonicMs: time.monotonicMs,
