@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { textOf } from '../stage/document.ts'
-import { ROOT } from '../stage/places.ts'
 import { SOURCES } from '../stage/source-tree.ts'
 import { CAMPAIGNS } from './campaigns.ts'
 import { LARGER_SAMPLES } from './larger-samples.ts'
-import { listOf } from './run-torture.ts'
-
-const DOCUMENT = 'docs/reliability.md'
-const UPDATES = process.env['UPDATE_EXAMPLES'] === '1'
 
 suite('each campaign', () => {
   test('is run by the file that its row names', () => {
@@ -18,13 +11,14 @@ suite('each campaign', () => {
       assert.match(textOf(file), new RegExp(`(?:open|assert)Campaign\\([^)]*'${name}'`), name)
   })
 
-  test('is in docs/reliability.md with its promise and sizes', () => {
-    const text = textOf(DOCUMENT)
-    const table = listOf(CAMPAIGNS)
-    const whole = text.replace(/(?<=<!-- campaigns -->\n\n).*?(?=\n## )/s, () => table)
-    assert.ok(whole.includes(table), 'the place of the table is found')
-    if (UPDATES) writeFileSync(join(ROOT, DOCUMENT), whole)
-    else assert.equal(text, whole, 'UPDATE_EXAMPLES=1 writes the table')
+  test('of docs/reliability.md exists', () => {
+    const [, told = ''] = /They cover the store(.*?)\n\n/s.exec(textOf('docs/reliability.md')) ?? []
+    const names = [...told.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
+    assert.ok(names.length > 20, 'the names are found')
+    assert.deepEqual(
+      names.filter((name) => !Object.hasOwn(CAMPAIGNS, name)),
+      [],
+    )
   })
 
   test('grows from tier to tier', () => {
