@@ -248,7 +248,7 @@ export type Bars = Readonly<{
   size?: PlotSize
 }>
 
-/** Figure of bars with a sentence. A table of the page has the same numbers. */
+/** HTML figure of a bar chart, with a sentence as caption. A table of the page has the same numbers. */
 export function barChart(bars: Bars, sentence: Html): Html {
   return html`<figure class="chart">
     <figcaption>${sentence}</figcaption>

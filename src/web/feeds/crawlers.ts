@@ -104,8 +104,8 @@ const LOG_FILTERS = endpointOf('events').parameters.filter(({ name }) => name !=
 
 /**
  * Beginnings of the addresses that robots should not crawl: endless streams, other readers' searches, and pages for every
- * event or minute. The whole log is available as month files. All parsers read these rules alike: some know no wildcard,
- * take the first rule in place of the longest, or drop a `?` at the end, so that `/events?` would hide `/events/7`.
+ * event or minute. The whole log is available as month files. Simple rules, because parsers differ: some know no wildcard,
+ * or take the first rule in place of the longest. Some drop a `?` at the end, so `/events?` would hide `/events/7`.
  */
 const DISALLOWED: readonly string[] = [
   '/api/v1/stream',
