@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { before, test } from 'node:test'
 import { DatabaseSync } from 'node:sqlite'
-import type { TableRow } from '../../../src/cluster/table/log-table.ts'
+import { ROW_BYTES_MAX, type TableRow } from '../../../src/cluster/table/log-table.ts'
 import { storePath } from '../../../src/log/store/store.ts'
-import { hasPostgres } from '../../database/postgres-server.ts'
-import { skipUnless } from '../../processes/test-needs.ts'
-import { openTableStage, publishAt, type StageTable, type TableStage, untilHead } from './table-stage.ts'
+import { type StageTable, publishAt, suiteOnTable, untilHead } from './table-stage.ts'
+import { openLogTable } from '../../../src/cluster/table/open-table.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
+import { tableOptions } from '../table/postgres-table-rig.ts'
 
-suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
-  let stage: TableStage
+const HUGE_ROW_BYTES = 48 * 1024 * 1024
+
+suiteOnTable('cluster check', (stage) => {
   let table: StageTable
   let rows: readonly TableRow[]
   before(async () => {
-    stage = await openTableStage()
     table = await stage.movedLog('first', 2)
     const node = await stage.start('first', table)
     for (const ref of ['three', 'four', 'five']) await publishAt(node, ref)
@@ -21,7 +22,6 @@ suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
     rows = await table.rows()
     assert.equal(rows.length, 5)
   })
-  after(() => stage[Symbol.asyncDispose]())
 
   type Checked = Readonly<{ code: number; stdout: string; stderr: string }>
   const check = (...more: readonly string[]): Promise<Checked> =>
@@ -138,5 +138,18 @@ suite('cluster check', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
     assert.equal((await check()).code, 0)
     await table.sql('DROP TABLE daybook_log')
     assert.match((await check()).stderr, /there is no table public\.daybook_log/)
+  })
+
+  test('reads no more of a huge row than shows that it is none', async () => {
+    const hostile = await stage.newTable()
+    const huge = `convert_to(repeat('x', ${HUGE_ROW_BYTES}), 'UTF8')`
+    await hostile.sql(`INSERT INTO daybook_log VALUES (1, ${huge})`)
+    const options = tableOptions({ isSingle: true })
+    await using open = openLogTable(parseDatabaseUrl(hostile.url, null), options)
+    const look = await open.look(1, ROW_BYTES_MAX, 0)
+    assert.deepEqual(
+      look.rows.map(({ bytes }) => bytes.length),
+      [ROW_BYTES_MAX + 1],
+    )
   })
 })

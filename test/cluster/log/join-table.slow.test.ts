@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { existsSync, writeFileSync } from 'node:fs'
+import { before, suite, test } from 'node:test'
 import { openLogTable } from '../../../src/cluster/table/open-table.ts'
 import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
-import { openForReading, readIdentity, StoreError, storePath } from '../../../src/log/store/store.ts'
+import { StoreError, openForReading, readIdentity, storePath } from '../../../src/log/store/store.ts'
 import { headOf } from '../../../src/log/tree/log-fault.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { hasPostgres } from '../../database/postgres-server.ts'
@@ -12,20 +12,17 @@ import { run, start } from '../../stage/command-stage.ts'
 import { skipUnless } from '../../processes/test-needs.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import { tableOptions } from '../table/postgres-table-rig.ts'
-import { openTableStage, STAGE_LOG, type StageTable, type TableStage } from './table-stage.ts'
+import { STAGE_LOG, type StageTable, openTableStage, suiteOnTable } from './table-stage.ts'
 import { joinTable } from '../../../src/cluster/log/cluster-log.ts'
 
 /** Nothing listens on the discard port. */
 const AWAY = 'postgres://daybook@127.0.0.1:9/book?sslmode=disable'
 
-suite('a directory that joins a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
-  let stage: TableStage
+suiteOnTable('a directory that joins a table', (stage) => {
   let table: StageTable
   before(async () => {
-    stage = await openTableStage()
     table = await stage.movedLog('first', 3)
   })
-  after(() => stage[Symbol.asyncDispose]())
 
   type Joined = Awaited<ReturnType<typeof joinTable>>
 
@@ -114,6 +111,15 @@ suite('a directory that joins a table', { skip: skipUnless(hasPostgres, 'Postgre
     const away = { ...table, settings: { ...table.settings, database } }
     await refused(join('patient', away, [TEST_KEY], reasons), /^waited twice$/)
     assert.match(reasons[0] ?? '', /127\.0\.0\.1:9/)
+  })
+
+  test('is refused with words when its file of the primary is damaged', async () => {
+    const other = await stage.movedLog('damaged', 1)
+    writeFileSync(`${stage.pathOf('damaged')}/primary`, '')
+    await assert.rejects(stage.start('damaged', other), {
+      name: 'CommandError',
+      message: /primary names no primary: remove it if the database is the one of this log/,
+    })
   })
 })
 

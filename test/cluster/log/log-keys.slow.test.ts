@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { before, test } from 'node:test'
 import { vkeyOf } from '../../../src/command/operator/signing-key-file.ts'
-import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import type { RunResult } from '../../stage/command-stage.ts'
 import { LOCAL_TOKEN, postDrafts } from '../../stage/manual-node.ts'
-import { skipUnless } from '../../processes/test-needs.ts'
-import { OTHER_KEY, signingKeyOf, TEST_KEY } from '../../story/signing.ts'
+import { OTHER_KEY, TEST_KEY, signingKeyOf } from '../../story/signing.ts'
 import {
-  answersOf,
-  isReady,
-  openTableStage,
-  publishAt,
-  someDeposit,
   STAGE_LOG,
   type StageNode,
   type StageTable,
-  type TableStage,
+  answersOf,
+  isReady,
+  publishAt,
+  someDeposit,
+  suiteOnTable,
   untilHead,
   untilLeads,
 } from './table-stage.ts'
@@ -26,12 +23,10 @@ const [OLD, NEW, THIRD] = [TEST_KEY, OTHER_KEY, signingKeyOf('5'.repeat(64))].ma
   vkeyOf(key, STAGE_LOG.origin),
 )
 
-suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
-  let stage: TableStage
+suiteOnTable('a change of the keys of a log on a table', (stage) => {
   let table: StageTable
   let nodes: readonly StageNode[]
   before(async () => {
-    stage = await openTableStage()
     table = await stage.movedLog('first', 1)
     writeFileSync(stage.pathOf('token'), LOCAL_TOKEN, { mode: 0o600 })
     const keys = [TEST_KEY, OTHER_KEY]
@@ -40,7 +35,6 @@ suite('a change of the keys of a log on a table', { skip: skipUnless(hasPostgres
     nodes = [leader, await stage.start('second', table, { keys }), await stage.start('lacking', table)]
     for (const node of nodes) await untilHead(node, 1)
   })
-  after(() => stage[Symbol.asyncDispose]())
 
   /** Asks the leader, and a node that follows before it. */
   const change = (...vkeys: readonly (string | undefined)[]): Promise<RunResult> =>

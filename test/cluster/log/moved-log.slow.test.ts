@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mkdirSync, renameSync, rmSync, rmdirSync } from 'node:fs'
+import { test } from 'node:test'
 import { lockOf } from '../../../src/cluster/table/look-at-table.ts'
 import { openForReading, readIdentity, storePath } from '../../../src/log/store/store.ts'
-import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
 import { postDrafts } from '../../stage/manual-node.ts'
-import { skipUnless } from '../../processes/test-needs.ts'
-import { OTHER_KEY } from '../../story/signing.ts'
+import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import {
-  answersOf,
-  isReady,
-  openTableStage,
-  publishAt,
-  someDeposit,
   type StageNode,
   type StageTable,
-  type TableStage,
+  answersOf,
+  isReady,
+  publishAt,
+  someDeposit,
+  suiteOnTable,
   untilHead,
   untilLeads,
 } from './table-stage.ts'
+import { join } from 'node:path'
+import { moveRows, moveToTable } from '../../../src/cluster/log/move-log.ts'
+import type { TableRow } from '../../../src/cluster/table/log-table.ts'
+import { parseDatabaseUrl } from '../../../src/command/database/database-url.ts'
+import { tableOptions } from '../table/postgres-table-rig.ts'
+
+/** Longer than PostgreSQL keeps a silent session of a node, in milliseconds. */
+const SILENT_MS = 6_500
 
 const PATHS =
   `summary events?limit=1000 events/2 events/2/details archive log/tile/0/000.p/3 log/tile/entries/000.p/3
   log/keys log/checkpoint log/proof/2`.split(/\s+/)
 
-suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
-  let stage: TableStage
-  before(async () => {
-    stage = await openTableStage()
-  })
-  after(() => stage[Symbol.asyncDispose]())
-
+suiteOnTable('a log that is moved onto a table', (stage) => {
   const move = (name: string, table: StageTable, ...more: readonly string[]): ReturnType<typeof run> =>
     stage.cluster('move', '--data', stage.pathOf(name), ...table.words, ...more)
 
@@ -166,5 +166,84 @@ suite('a log that is moved onto a table', { skip: skipUnless(hasPostgres, 'Postg
     const used = await stage.cluster('check', '--data', stage.pathOf('lost'), ...other.words)
     assert.match(used.stderr, /another process uses this data directory/)
     assert.equal((await stage.cluster('check', ...other.words)).code, 0)
+  })
+
+  test('is moved again onto fewer rows, also after a move that ended in the middle of its note', async () => {
+    const table = await stage.movedLog('again', 0)
+    const data = stage.pathOf('again')
+    const node = await stage.start('again', table)
+    await untilLeads(node)
+    for (const ref of ['one', 'two', 'three']) await publishAt(node, ref)
+    await node[Symbol.asyncDispose]()
+    await table.sql('TRUNCATE daybook_log')
+
+    const mark = join(data, 'high-water')
+    const moving = moveToTable({
+      dataDirectory: data,
+      keys: [TEST_KEY],
+      table: table.settings,
+      acceptLoss: true,
+      nowMs: Date.now,
+      monotonicMs: () => performance.now(),
+      sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+      signal: new AbortController().signal,
+      // The disk of the mark fails from here on.
+      onProgress(place) {
+        if (place > 1) return
+        renameSync(mark, `${mark}.away`)
+        mkdirSync(mark)
+      },
+    })
+    await assert.rejects(moving, /EISDIR/)
+    rmdirSync(mark)
+    renameSync(`${mark}.away`, mark)
+    assert.equal((await table.rows()).length, 0)
+
+    const moved = await stage.cluster('move', '--accept-loss', '--data', data, ...table.words)
+    assert.equal(moved.code, 0, moved.stderr)
+    assert.match(moved.stdout, /up to seq 3, in 2 rows/)
+    const again = await stage.start('again', table)
+    assert.equal(await publishAt(again, 'four'), 4)
+  })
+
+  test('is not moved when the operator stops the move, which does not blame the database', async () => {
+    const table = await stage.newTable()
+    stage.makeLog('stopping')
+    const moving = moveToTable({
+      dataDirectory: stage.pathOf('stopping'),
+      keys: [TEST_KEY],
+      table: table.settings,
+      acceptLoss: true,
+      nowMs: Date.now,
+      monotonicMs: () => performance.now(),
+      sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+      signal: AbortSignal.abort(),
+      onProgress: () => undefined,
+    })
+    await assert.rejects(moving, { name: 'StoreError', message: 'stopped' })
+    await using alone = await stage.start('stopping', null)
+    assert.equal(await publishAt(alone, 'one'), 1)
+  })
+
+  test('with rows that no standby confirms is not said to have other rows', async () => {
+    const table = await stage.movedLog('unsure', 1)
+    const { settings, words } = table
+    assert.ok(settings.isSingle)
+    const strict = words.filter((word) => word !== '--single-database')
+    const moved = await stage.cluster('move', '--data', stage.pathOf('unsure'), ...strict)
+    assert.equal(moved.code, 1)
+    assert.match(moved.stderr, /no synchronous standby confirms the row at place 2/)
+  })
+
+  test('may be so large that its first rows are long in coming', async () => {
+    const table = await stage.newTable()
+    function* rows(): Generator<TableRow, void> {
+      yield { place: 1, bytes: Buffer.from('one') }
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENT_MS)
+      yield { place: 2, bytes: Buffer.from('two') }
+    }
+    const options = tableOptions({ isSingle: true })
+    await moveRows(parseDatabaseUrl(table.url, null), rows(), options, () => undefined)
+    assert.equal((await table.rows()).length, 2)
   })
 })

@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict'
 import { cpSync, rmSync } from 'node:fs'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import { storePath } from '../../../src/log/store/store.ts'
 import { removeStore } from '../../../src/log/store/store-files.ts'
-import { hasPostgres } from '../../database/postgres-server.ts'
 import { until } from '../../processes/other-program.ts'
 import { run } from '../../stage/command-stage.ts'
 import { postDrafts } from '../../stage/manual-node.ts'
-import { skipUnless } from '../../processes/test-needs.ts'
 import {
+  type TableStage,
   isReady,
-  openTableStage,
   publishAt,
   someDeposit,
-  type TableStage,
+  suiteOnTable,
   untilHead,
   untilLeads,
 } from './table-stage.ts'
 
-suite('an older store of a log on a table', { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
-  let stage: TableStage
-  before(async () => {
-    stage = await openTableStage()
-  })
-  after(() => stage[Symbol.asyncDispose]())
-
+suiteOnTable('an older store of a log on a table', (stage) => {
   /** A node with two events whose store is replaced by a backup with one. The table has both. */
   async function restored(name: string): Promise<Awaited<ReturnType<TableStage['newTable']>>> {
     const table = await stage.movedLog(name, 1)

@@ -14,15 +14,17 @@ import { readyLog } from '../../../src/log/tree/ready-log.ts'
 import type { SigningKey } from '../../../src/log/tree/signer.ts'
 import { msOf } from '../../../src/protocol/moment.ts'
 import type { Judge } from '../../../src/command/plug/option.ts'
-import { openSharedClock, type SharedClock } from '../../../src/publish/writer/shared-clock.ts'
-import { administer, type NamedRow } from '../../database/administer.ts'
-import { type PostgresServer, startPostgresServer } from '../../database/postgres-server.ts'
+import { type SharedClock, openSharedClock } from '../../../src/publish/writer/shared-clock.ts'
+import { type NamedRow, administer } from '../../database/administer.ts'
+import { type PostgresServer, hasPostgres, startPostgresServer } from '../../database/postgres-server.ts'
 import { freePort } from '../../processes/free-ports.ts'
 import { until } from '../../processes/other-program.ts'
-import { run, type RunResult } from '../../stage/command-stage.ts'
+import { type RunResult, run } from '../../stage/command-stage.ts'
 import { manualContext, postDrafts, startLocalNode } from '../../stage/manual-node.ts'
 import { TEST_KEY } from '../../story/signing.ts'
 import type { TableSettings } from '../../../src/cluster/table/open-table.ts'
+import { after, before, suite } from 'node:test'
+import { skipUnless } from '../../processes/test-needs.ts'
 
 /** Identity of the logs of the stage. */
 export const STAGE_LOG: NewLog = { origin: 'daybook.test/table', chain: 'solana', simulated: false }
@@ -136,6 +138,16 @@ export async function openTableStage(): Promise<TableStage> {
   }
   const open = opening.move()
   return stage
+}
+
+/** A suite of tests with a stage of their own, where PostgreSQL is installed. */
+export function suiteOnTable(name: string, tests: (stage: TableStage) => void): void {
+  suite(name, { skip: skipUnless(hasPostgres, 'PostgreSQL') }, () => {
+    const stage = {} as TableStage
+    before(async () => void Object.assign(stage, await openTableStage()))
+    after(() => stage[Symbol.asyncDispose]())
+    tests(stage)
+  })
 }
 
 /** A draft that any log takes. */
