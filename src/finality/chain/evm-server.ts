@@ -1,6 +1,5 @@
 import { asDecimals, asHash, asList, asObject, asQuantity, asText } from '../rpc/answer-shapes.ts'
 import { type ChainServer, type MovedVote, reporting } from './chain-server.ts'
-import { type Block, blockOf, type Receipt, receiptOf } from './evm-answers.ts'
 import { RpcFailure } from '../rpc/rpc-failure.ts'
 import type { RpcPeer } from '../rpc/rpc-peer.ts'
 import type { TokenAccount, Vote } from './tx-verdict.ts'
@@ -188,4 +187,45 @@ function transfersOf(logs: readonly unknown[], contract: string): readonly Trans
 async function askDecimals(rpc: RpcPeer, contract: string): Promise<number> {
   const answer = asHash(await rpc.call('eth_call', [{ to: contract, data: DECIMALS }, 'latest']))
   return asDecimals(Number(BigInt(answer)))
+}
+
+/** Number and hash of a block. */
+type Block = Readonly<{ number: number; hash: string }>
+
+/** Receipt of a transaction. `status` is null before the Byzantium fork, when receipts did not have one. */
+type Receipt = Readonly<{
+  tx: string
+  block: Block
+  status: 'success' | 'failure' | null
+  /** Logs whose form has not been checked. */
+  logs: readonly unknown[]
+}>
+
+/** A block of `eth_getBlockByNumber`. Throws `RpcFailure`. */
+function blockOf(answer: unknown): Block {
+  const { number, hash } = asObject(answer)
+  return { number: asQuantity(number), hash: asHash(hash) }
+}
+
+/** A receipt of `eth_getTransactionReceipt`. Throws `RpcFailure`. */
+function receiptOf(answer: unknown): Receipt {
+  const { transactionHash, blockNumber, blockHash, status, logs } = asObject(answer)
+  return {
+    tx: asHash(transactionHash),
+    block: { number: asQuantity(blockNumber), hash: asHash(blockHash) },
+    status: statusOf(status),
+    logs: asList(logs),
+  }
+}
+
+function statusOf(status: unknown): Receipt['status'] {
+  if (status === undefined || status === null) return null
+  switch (asQuantity(status)) {
+    case 0:
+      return 'failure'
+    case 1:
+      return 'success'
+    default:
+      throw new RpcFailure('wrong-type')
+  }
 }

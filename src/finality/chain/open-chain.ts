@@ -2,12 +2,11 @@ import { type ChainIdentity, openIdentity } from './chain-identity.ts'
 import { askServer, type ChainServer, type MovedVote } from './chain-server.ts'
 import { chainUrlsOf } from '../rpc/chain-url.ts'
 import { openEvmServer } from './evm-server.ts'
-import { openReachedHead, type ReachedHead } from './reached-head.ts'
 import { formatFailure, RpcFailure } from '../rpc/rpc-failure.ts'
 import { openRpcPeer } from '../rpc/rpc-peer.ts'
 import { openSolanaServer } from './solana-server.ts'
 import type { Ballot, ChainClient, ChainClientSettings, Vote } from './tx-verdict.ts'
-import { agreedAmong, isSettled, settledKey, verdictOf } from './votes.ts'
+import { agreedAmong, isSettled, quorumOf, settledKey, verdictOf } from './votes.ts'
 
 /** Opens a client of one chain. Sends nothing yet. Throws `ChainError` for a URL that cannot work. */
 export function openChain(settings: ChainClientSettings): ChainClient {
@@ -164,4 +163,41 @@ function enoughAnswers(asked: readonly Promise<boolean>[], patienceMs: number): 
     for (const one of asked) one.then(count, reject)
     Promise.all(asked).then(() => resolve(), reject)
   })
+}
+
+/** Time that a server may stay behind what enough servers have reached. Servers reach a block seconds apart. */
+const BEHIND_MS = 120_000
+
+/**
+ * The progress of a chain by the word of enough servers. One server alone cannot move it. So a server that restarts
+ * and shows an old state of the chain is known by it.
+ */
+type ReachedHead = Readonly<{
+  /** Notes the newest slot or finalized block that a server has named, by the server's place in the settings. */
+  note(at: number, head: number): void
+  /** The newest head that enough servers have reached; 0 before they have answered. */
+  newest(): number
+  /** Whether a head is older than the one that enough servers had reached before `BEHIND_MS`. */
+  isLongPassed(head: number): boolean
+}>
+
+/** Opens the head for so many servers. `now` is a monotonic clock in milliseconds. */
+function openReachedHead(servers: readonly unknown[], now: () => number): ReachedHead {
+  const heads = servers.map(() => 0)
+  let newest = 0
+  /** The newest head when it was last kept, and the one that was kept before it, at least `BEHIND_MS` earlier. */
+  let kept = { head: 0, atMs: now() }
+  let passed = 0
+
+  return {
+    note(at, head) {
+      heads[at] = Math.max(heads[at] ?? 0, head)
+      newest = heads.toSorted((a, b) => b - a)[quorumOf(servers) - 1] ?? 0
+      if (now() - kept.atMs < BEHIND_MS) return
+      passed = kept.head
+      kept = { head: newest, atMs: now() }
+    },
+    newest: () => newest,
+    isLongPassed: (head) => head < passed,
+  }
 }

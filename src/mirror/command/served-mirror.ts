@@ -1,9 +1,9 @@
-import type { Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { FromMirror } from './mirror-messages.ts'
 import type { MirrorState } from '../mirror-watch.ts'
 import type { MirrorSettings } from '../mirror-settings.ts'
 import { readyToFollow } from '../../publish/api/operations.ts'
-import { openAuditLines, watchBackups, openCrowdedReport } from '../../command/log-lines/node-lines.ts'
+import { openAuditLines, openCrowdedReport, watchBackups } from '../../command/log-lines/node-lines.ts'
 import type { LogLines } from '../../command/log-lines/log-lines.ts'
 import {
   AUDIT_PACE,
@@ -32,14 +32,15 @@ import {
 import { openAuditMetrics } from '../../command/service/service-metrics.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
-import { openMirrorMetrics } from './mirror-metrics.ts'
 import type { MirrorReport } from '../../serve/api/api-routes.ts'
-import { mirrorReportOf } from './mirror-report.ts'
 import { startMirrorWorker } from './mirror-worker.ts'
 import type { MirrorWitness } from '../../command/plug/option.ts'
 import { openProvedLog } from './proved-log.ts'
 import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/operations-listener.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
+import { gauge } from '../../serve/metrics/metrics.ts'
+import type { Mirror } from '../../protocol/endpoints/description-endpoints.ts'
+import { moment, type Ms } from '../../protocol/moment.ts'
 
 /** Settings of `mirror`, already checked. */
 export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mirrorOf'> &
@@ -193,4 +194,85 @@ function openReceiver(
       return { following: report === 'following', origin_agrees: report !== 'stopped' }
     },
   }
+}
+
+/** Registers the metrics of a mirror. The state is null before the thread that follows the origin has sent it. */
+function openMirrorMetrics(
+  registry: Registry,
+  state: () => MirrorState | null,
+): Readonly<{ committed(events: number): void }> {
+  const seconds = (ms: number | null | undefined): number => (ms ?? 0) / 1_000
+  gauge(
+    registry,
+    'daybook_mirror_behind_events',
+    'Events that the origin has shown and this mirror has not proved',
+    () => state()?.behindEvents ?? 0,
+  )
+  gauge(
+    registry,
+    'daybook_mirror_behind_seconds',
+    'Most seconds by which answers of this mirror may be late',
+    () => seconds(state()?.behindMs),
+  )
+  gauge(
+    registry,
+    'daybook_mirror_proved_timestamp_seconds',
+    'When the origin last showed a checkpoint that agrees with this mirror; 0 before the first',
+    () => seconds(state()?.provedAt),
+  )
+  gauge(
+    registry,
+    'daybook_mirror_contact_timestamp_seconds',
+    'When the origin last answered; 0 before the first answer',
+    () => seconds(state()?.lastContactAt),
+  )
+  gauge(
+    registry,
+    'daybook_mirror_contradicted',
+    '1 when the origin contradicts what it signed, and is followed no longer',
+    () => ((state()?.contradicted ?? null) === null ? 0 : 1),
+  )
+  const events = new Counter({
+    name: 'daybook_mirror_events_total',
+    help: 'Events taken from the origin and proved since the start',
+    registers: [registry],
+  })
+  return { committed: (count) => events.inc(count) }
+}
+
+/** Report for `/status` and the pages. `of` is the public address of the origin. */
+function mirrorReportOf(state: MirrorState, of: string): Omit<MirrorReport, 'version'> {
+  const [provedAt, provedAtMs] = pairOf(state.provedAt)
+  const [contactAt, contactAtMs] = pairOf(state.lastContactAt)
+  const [heldAt, heldAtMs] = pairOf(state.held?.toldAt ?? null)
+  const mirror: Mirror = {
+    of,
+    state: stateOf(state),
+    reason: state.contradicted === null ? state.waits : null,
+    originSeq: state.originHead,
+    behindEvents: state.behindEvents,
+    behindMs: state.behindMs,
+    provedAt,
+    provedAtMs,
+    contactAt,
+    contactAtMs,
+    upstream: state.upstream,
+    keys: state.pinned,
+    keysFrom: state.pinnedOnFirstUse ? 'first_use' : 'operator',
+    heldAt,
+    heldAtMs,
+    contradiction: state.contradicted?.reason ?? null,
+  }
+  return { mirror, finality: state.held?.counts ?? null }
+}
+
+function stateOf({ contradicted, waits }: MirrorState): Mirror['state'] {
+  if (contradicted !== null) return 'stopped'
+  return waits === null ? 'following' : 'waiting'
+}
+
+function pairOf(ms: Ms | null): readonly [string | null, number | null] {
+  if (ms === null) return [null, null]
+  const { at, atMs } = moment(ms)
+  return [at, atMs]
 }

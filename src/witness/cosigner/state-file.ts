@@ -1,4 +1,5 @@
 import {
+  type BigIntStats,
   closeSync,
   fstatSync,
   mkdirSync,
@@ -12,7 +13,6 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { renameDurably, syncDirectory } from '../../log/store/durable-rename.ts'
 import { inTransaction } from '../../log/store/in-transaction.ts'
-import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts'
 import { bytes, number, text } from '../../log/store/codec.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame } from '../../tlog/hash.ts'
@@ -269,4 +269,18 @@ export function writeMark(dataDirectory: string, commits: number): void {
 
 function fileOf(file: number): FileIdentity {
   return identityOf(fstatSync(file, { bigint: true }))
+}
+
+/**
+ * Inode number and birth time of a file, which a copy does not share. A file system that knows no birth time gives 0, and
+ * the inode alone counts.
+ */
+type FileIdentity = Readonly<{ inode: string; born: string }>
+
+function identityOf({ ino, birthtimeNs }: Pick<BigIntStats, 'ino' | 'birthtimeNs'>): FileIdentity {
+  return { inode: String(ino), born: String(birthtimeNs) }
+}
+
+function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
+  return one.inode === other.inode && one.born === other.born
 }
