@@ -14,7 +14,7 @@ import { openFollowing } from './live/following.ts'
 import { type MirrorCommit, openMirrorStore } from './live/mirror-store.ts'
 import { type MirrorState, type MirrorWait, openWatch } from './mirror-watch.ts'
 import type { MirrorSettings } from './mirror-settings.ts'
-import { openOrigin } from './origin/open-origin.ts'
+import { isCutOff, openOrigin } from './origin/open-origin.ts'
 import type { HeadCell } from '../log/head-cell.ts'
 
 export type MirrorListeners = Readonly<{
@@ -60,7 +60,7 @@ export function openMirroring(
   let failures = 0
   const shown: string[] = []
 
-  /** Tells a failure that may pass, and waits. Throws any other. */
+  /** Reports a failure that may pass, and waits. Throws any other. */
   async function recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (!mayPass(error)) throw error
     failures = watch.isWell() ? 1 : failures + 1
@@ -133,7 +133,5 @@ function waitOf(error: unknown): MirrorWait {
   // Downloads too refuse to fill the disk.
   if (passesHere(error) || error instanceof StoreError) return 'disk'
   if (error instanceof UnknownEventError) return 'version'
-  return error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
-    ? 'unreachable'
-    : 'unusable'
+  return isCutOff(error) ? 'unreachable' : 'unusable'
 }

@@ -3,7 +3,7 @@ import { mayPass } from '../../client/ask.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { ContradictionError } from '../proof/contradiction.ts'
-import { AnotherLogError, openOrigin, type Origin } from '../origin/open-origin.ts'
+import { AnotherLogError, openOrigin, type Origin, retried } from '../origin/open-origin.ts'
 import {
   type OriginStatus,
   readKeysBody,
@@ -12,7 +12,7 @@ import {
   readOriginTree,
 } from '../origin/origin-answers.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
-import { type ProvenTree, provenTree } from '../proof/proven-tree.ts'
+import { type MonthEnd, type ProvenTree, provenTree } from '../proof/proven-tree.ts'
 import { placeOfTree, rollback, type TreePlace } from './judge-tree.ts'
 import type { MirrorStore } from './mirror-store.ts'
 import { openPassWitnessed } from './pass-witnessed.ts'
@@ -321,37 +321,29 @@ async function applyFromStream(
 async function applyFromPages(parts: ApplyParts, tree: ProvenTree): Promise<void> {
   const { origin, store, keys, signal } = parts
   const { book } = store
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await withServedMonths({ ...parts, book }, () =>
-        inTransaction(store, keys, tree, () =>
-          catchUpWith(
-            {
-              ...parts,
-              book,
-              onBatch: () => false,
-              onMonthEnd({ trusted: end }) {
-                // The target proves every other end, in one transaction with it: anyone can list a retired key.
-                if (end === null || end.size >= tree.size) return
-                if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
-                store.putKeys(keys)
-                store.commit(end)
-                book.begin()
-              },
-            },
-            tree,
-          ),
-        ),
-      )
-      return
-    } catch (error) {
-      if (!isWrong(error)) throw error
-      if (attempt >= PROOF_ATTEMPTS_MAX) {
-        const files = { 'own.checkpoint': store.checkpoint(), 'served.checkpoint': tree.note }
-        throw new ContradictionError(error.message, { ...origin.shown(), ...files }, { cause: error })
-      }
-      await origin.around.sleep(RETRY_MS * attempt, signal)
-    }
+  /** Commits the end of a month that a trusted key has signed. */
+  function onMonthEnd({ trusted: end }: MonthEnd): void {
+    // The target proves every other end, in one transaction with it: anyone can list a retired key.
+    if (end === null || end.size >= tree.size) return
+    if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
+    store.putKeys(keys)
+    store.commit(end)
+    book.begin()
+  }
+  const catchUp = { ...parts, book, onBatch: () => false, onMonthEnd }
+  const apply = (): Promise<void> => inTransaction(store, keys, tree, () => catchUpWith(catchUp, tree))
+  try {
+    await retried(() => withServedMonths({ ...parts, book }, apply), {
+      attemptsMax: PROOF_ATTEMPTS_MAX,
+      waitMs: RETRY_MS,
+      mayPass: isWrong,
+      around: origin.around,
+      signal,
+    })
+  } catch (error) {
+    if (!isWrong(error)) throw error
+    const files = { 'own.checkpoint': store.checkpoint(), 'served.checkpoint': tree.note }
+    throw new ContradictionError(error.message, { ...origin.shown(), ...files }, { cause: error })
   }
 }
 

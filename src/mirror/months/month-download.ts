@@ -10,7 +10,7 @@ import { piecesOf } from '../../client/body.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
-import type { Origin } from '../origin/open-origin.ts'
+import { isCutOff, type Origin, retried } from '../origin/open-origin.ts'
 
 /** A downloaded month file. `lastSeq` is the last event of an open month's file; null for a closed month. */
 export type DownloadedFile = Readonly<{ path: string; place: string; lastSeq: number | null }>
@@ -42,24 +42,26 @@ export async function downloadMonth(
   const bytesMax = expected?.bytes ?? FILE_BYTES_MAX
   if (expected !== null && freeBytes(folder) < expected.bytes + FREE_BYTES_LEFT)
     throw new StoreError(`${folder}: too little free disk for ${name}: make room and start again`)
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const answer = await origin.file(place, { bytesMax }, signal)
-      const found = await save(answer.stream, path, folder)
-      if (expected !== null) demandDigest(place, found, expected)
-      const lastSeq = Number(answer.headers.get('daybook-last-seq') ?? Number.NaN)
-      return { path, place, lastSeq: Number.isSafeInteger(lastSeq) ? lastSeq : null }
-    } catch (error) {
-      signal.throwIfAborted()
-      if (attempt >= FILE_ATTEMPTS_MAX || !mayBeTorn(error)) throw error
-      await origin.around.sleep(RETRY_MS * attempt, signal)
-    }
+  const download = async (): Promise<DownloadedFile> => {
+    const answer = await origin.file(place, { bytesMax }, signal)
+    const found = await save(answer.stream, path, folder)
+    if (expected !== null) demandDigest(place, found, expected)
+    const lastSeq = Number(answer.headers.get('daybook-last-seq') ?? Number.NaN)
+    return { path, place, lastSeq: Number.isSafeInteger(lastSeq) ? lastSeq : null }
   }
+  const { around } = origin
+  return await retried(download, {
+    attemptsMax: FILE_ATTEMPTS_MAX,
+    waitMs: RETRY_MS,
+    mayPass: mayBeTorn,
+    around,
+    signal,
+  })
 }
 
 function mayBeTorn(error: unknown): boolean {
-  if (error instanceof WrongError) return true
-  return error instanceof DaybookError && /^(?:unreachable|timeout|too-large)$/.test(error.code)
+  const isTooLong = error instanceof DaybookError && error.code === 'too-large'
+  return error instanceof WrongError || isTooLong || isCutOff(error)
 }
 
 function demandDigest(place: string, found: Digest, expected: Digest): void {

@@ -69,24 +69,20 @@ export function openOrigin(url: string, handed: Partial<Surroundings>, onContact
     limits: BodyLimits,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
-    const attempts = Math.min(limits.attemptsMax ?? BODY_ATTEMPTS_MAX, BODY_ATTEMPTS_MAX)
-    for (let attempt = 1; ; attempt += 1) {
+    const attemptsMax = Math.min(limits.attemptsMax ?? BODY_ATTEMPTS_MAX, BODY_ATTEMPTS_MAX)
+    const take = async (): Promise<Uint8Array | undefined> => {
       try {
         const { stream } = await opened(path, limits, signal)
-        const body = Buffer.concat(
-          await Array.fromAsync(
-            bounded(stream, { ...limits, address: addressOf(path), isFile: false }, around),
-          ),
-        )
+        const bounds = { ...limits, address: addressOf(path), isFile: false }
+        const body = Buffer.concat(await Array.fromAsync(bounded(stream, bounds, around)))
         shown.set(shownName(path), body.subarray(0, SHOWN_BYTES_MAX))
         return body
       } catch (error) {
-        signal.throwIfAborted()
         if (error instanceof DaybookError && error.status === 404) return undefined
-        const broke = error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
-        if (!broke || attempt >= attempts) throw error
+        throw error
       }
     }
+    return await retried(take, { attemptsMax, waitMs: 0, mayPass: isCutOff, around, signal })
   }
 
   return {
@@ -110,6 +106,37 @@ export function openOrigin(url: string, handed: Partial<Surroundings>, onContact
       return { ...answer, stream: ReadableStream.from(pieces) }
     },
   }
+}
+
+type Retries = Readonly<{
+  attemptsMax: number
+  /** Milliseconds before the second attempt. Before the next ones it is twice as long, three times, and so on. */
+  waitMs: number
+  /** Whether an error may pass by itself. */
+  mayPass(error: unknown): boolean
+  around: Pick<Surroundings, 'sleep'>
+  signal: AbortSignal
+}>
+
+/** Result of some work, which is tried again after an error that may pass. Throws the last error, or the signal's reason. */
+export async function retried<Value>(
+  work: () => Promise<Value>,
+  { attemptsMax, waitMs, mayPass, around, signal }: Retries,
+): Promise<Value> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (attempt >= attemptsMax || !mayPass(error)) throw error
+      await around.sleep(waitMs * attempt, signal)
+    }
+  }
+}
+
+/** Whether an answer was cut off, or did not come in time. */
+export function isCutOff(error: unknown): boolean {
+  return error instanceof DaybookError && /^(?:unreachable|timeout)$/.test(error.code)
 }
 
 /** Requests whose answers must be of the expected log, if they name one. */
