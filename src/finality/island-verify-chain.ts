@@ -2,9 +2,9 @@ import { SURROUNDINGS } from '../client/surroundings.ts'
 import { readObject } from '../verify/reading/json-values.ts'
 import { FieldError, type OpenChain, startVerifier } from '../web/islands/island-verify-run.ts'
 import { openChainCheck } from './audit/ask-chain.ts'
-import { openRequestPace } from './audit/request-pace.ts'
 import { openChain } from './chain/open-chain.ts'
 import { ChainError } from './rpc/chain-url.ts'
+import { openRpcBudgets } from './rpc/rpc-budgets.ts'
 
 // Script of the saved verifier's worker, which also asks a blockchain by the RPC servers that the reader names. A page of the
 // log has another worker: its policy allows requests to its own server alone.
@@ -26,7 +26,12 @@ const openTypedChain: OpenChain = async (field, source, { sha256 }, now) => {
   const [payer, token] = [field('payer'), field('token')]
   const { signal } = new AbortController()
   const { now: monotonicMs, sleep } = SURROUNDINGS
-  const spend = openRequestPace(REQUESTS_A_MINUTE, monotonicMs, sleep)
+  const { spend } = openRpcBudgets({
+    urls: urls.length,
+    requestsPerMinute: REQUESTS_A_MINUTE,
+    monotonicMs,
+    sleep,
+  })
   try {
     return openChainCheck({
       chain,

@@ -79,8 +79,8 @@ suite('a mirror that cosigns', () => {
   const clock = openSharedClock()
   clock.set(msOf(NOW))
   const witnessIn = (name: string, port: number): MirrorWitness => {
-    const stateDirectory = join(folder, name, 'witness')
-    const settings = { name: WITNESS_NAME, stateDirectory, host: '127.0.0.1', port, acceptCopy: false }
+    const data = join(folder, name, 'witness')
+    const settings = { name: WITNESS_NAME, data, host: '127.0.0.1', port, acceptCopy: false }
     return witnessOf(settings, () => WITNESS_KEYS)
   }
   let origin: Service

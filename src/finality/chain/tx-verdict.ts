@@ -1,5 +1,5 @@
 import type { RpcFailure } from '../rpc/rpc-failure.ts'
-import type { RpcSettings } from '../rpc/rpc-settings.ts'
+import type { RpcSettings } from '../rpc/rpc-post.ts'
 
 /** Outcome on chain of one transaction. `place` says where: `slot 123`, or `block 17 0x…` with the block's hash. */
 export type TxVerdict =

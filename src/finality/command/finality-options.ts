@@ -2,7 +2,6 @@ import { ChainError, chainUrlsOf } from '../rpc/chain-url.ts'
 import type { TokenAccount } from '../chain/tx-verdict.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import type { AskedChain, FinalitySettings } from '../gate/finality-settings.ts'
-import { REQUESTS_A_MINUTE_MIN } from '../gate/request-budget.ts'
 import type { Judge, ServePart } from '../../command/plug/option.ts'
 import { checkAddresses, readServers } from './chain-servers.ts'
 import { option, OVERDUE_MINUTES, overdueOption, wholeBetween } from '../../command/terminal/options.ts'
@@ -10,6 +9,8 @@ import { UsageError } from '../../command/terminal/command-error.ts'
 import { openFinalityMetrics } from './finality-metrics.ts'
 
 const MINUTE_MS = 60_000
+/** Requests a minute at least: a poll of a few transactions must fit into ten seconds. */
+const REQUESTS_A_MINUTE_MIN = 60
 const REQUESTS_A_MINUTE = 240
 const REQUESTS_A_MINUTE_MAX = 100_000
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ChainError } from '../rpc/chain-url.ts'
 import { openChain } from '../chain/open-chain.ts'
-import { openRequestPace } from '../audit/request-pace.ts'
+import { openRpcBudgets } from '../rpc/rpc-budgets.ts'
 import type { TokenAccount } from '../chain/tx-verdict.ts'
 import { isTx, TX_FORM } from '../../protocol/tx.ts'
 import { type ChainCheckSettings, openChainCheck } from '../audit/ask-chain.ts'
@@ -89,15 +89,22 @@ export async function readChainCheck(
     throw new UsageError(`--tx is no transaction of ${chain}: give ${TX_FORM[chain]}`)
   const log = await askLog(source)
   if (log.chain !== null && log.chain !== chain) throw otherChain(log.chain, chain)
+  const { monotonicMs } = context
   const sleep = pauseOf(context.stop)
+  const { spend } = openRpcBudgets({
+    urls: urls.length,
+    requestsPerMinute: options.chainRequests,
+    monotonicMs,
+    sleep,
+  })
   try {
     const client = openChain({
       chain,
       urls,
       signal: context.stop,
       timeoutMs: REQUEST_MS_MAX,
-      now: context.monotonicMs,
-      spend: openRequestPace(options.chainRequests, context.monotonicMs, sleep),
+      now: monotonicMs,
+      spend,
     })
     // Asked before the log is read, which may take minutes. Servers that are down now may answer later.
     await client.identify(null)

@@ -1,9 +1,9 @@
 import type { ChainClient, MovedAmount, TokenAccount } from '../chain/tx-verdict.ts'
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { PublishedTxs } from './published-txs.ts'
-import { add, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, formatAmount, ZERO } from '../../protocol/amount.ts'
 import type { Settlement } from '../../publish/held-commands.ts'
-import { compareAmounts } from './amount-check.ts'
+import { excessOf, formatMoved } from '../chain/moved-amount.ts'
 import type { FinalityReport } from './finality-report.ts'
 
 type FinalWord = Extract<Settlement, { is: 'final' }>
@@ -92,4 +92,18 @@ export function openAmountGuard({
 
 function isPayout({ draft }: HeldDraft): boolean {
   return draft.type === 'payout'
+}
+
+/**
+ * Compares what payouts name with what their transaction moved, exactly. `reason` gives both amounts, and neither
+ * account nor transaction.
+ */
+export function compareAmounts(
+  named: Amount,
+  moved: MovedAmount,
+): Readonly<{ is: 'equal' | 'more' | 'less'; reason: string }> {
+  const excess = excessOf(named, moved)
+  const is = excess === 0n ? 'equal' : excess > 0n ? 'more' : 'less'
+  const reason = `payouts of this transaction name ${formatAmount(named)}, and it moved ${formatMoved(moved)}`
+  return { is, reason }
 }

@@ -18,7 +18,7 @@ import { type FinalityGate, openFinalityGate } from './finality-gate.ts'
 import type { FinalityReport } from './finality-report.ts'
 import { GATE_PACE } from './finality-settings.ts'
 import { openRecheck } from './recheck.ts'
-import { openRpcBudgets } from './rpc-budgets.ts'
+import { openRpcBudgets } from '../rpc/rpc-budgets.ts'
 import { openOwnPath } from '../../publish/commit-path.ts'
 
 const now = () => msOf(0)

@@ -9,7 +9,7 @@ import type { AskedChain, GatePace } from './finality-settings.ts'
 import { openPollSchedule, type PollSchedule } from './poll-schedule.ts'
 import { pollSize, requestsFor } from './poll-size.ts'
 import type { Recheck } from './recheck.ts'
-import type { RpcBudgets } from './rpc-budgets.ts'
+import type { RpcBudgets } from '../rpc/rpc-budgets.ts'
 import { openWaitingDrafts } from './waiting-drafts.ts'
 import { ChainError } from '../rpc/chain-url.ts'
 

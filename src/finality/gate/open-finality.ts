@@ -9,7 +9,7 @@ import { type FinalityGate, openFinalityGate } from './finality-gate.ts'
 import type { FinalityReport } from './finality-report.ts'
 import { type FinalitySettings, GATE_PACE } from './finality-settings.ts'
 import { openRecheck } from './recheck.ts'
-import { openRpcBudgets } from './rpc-budgets.ts'
+import { openRpcBudgets } from '../rpc/rpc-budgets.ts'
 import { readChainId } from '../../log/held/held-tables.ts'
 
 /**

@@ -5,7 +5,7 @@ import { boundOf, DAY_MS, type Ms } from '../../protocol/moment.ts'
 import type { FinalityReport } from './finality-report.ts'
 import type { AskedChain, GatePace } from './finality-settings.ts'
 import { pollSize } from './poll-size.ts'
-import type { RpcBudgets } from './rpc-budgets.ts'
+import type { RpcBudgets } from '../rpc/rpc-budgets.ts'
 
 /** Asks the chain again about what was published, dropped or has failed, from what the held drafts leave of the budget. */
 export type Recheck = Readonly<{

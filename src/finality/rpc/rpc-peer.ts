@@ -1,8 +1,7 @@
 import { askInBatches, type BatchLimit, openBatchLimit } from './batch-limit.ts'
 import type { ChainUrl } from './chain-url.ts'
 import { RpcFailure, type RpcFault } from './rpc-failure.ts'
-import type { RpcSettings } from './rpc-settings.ts'
-import { postJson } from './rpc-post.ts'
+import { postJson, type RpcSettings } from './rpc-post.ts'
 import { type CallReply, repliesOf } from './rpc-reply.ts'
 
 /** Calls in the first JSON-RPC batch. */

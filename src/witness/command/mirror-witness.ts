@@ -3,13 +3,14 @@ import type { MirrorPart, MirrorWitness } from '../../command/plug/option.ts'
 import { demandFreePort } from '../../command/service/taken-port.ts'
 import { hostInUrl } from '../../command/terminal/log-address.ts'
 import { makeFolder } from '../../command/terminal/option-paths.ts'
-import { keyFiles, optionOf, originName } from '../../command/terminal/options.ts'
+import { optionOf, originName } from '../../command/terminal/options.ts'
 import { type CommandContext, takeDirectory } from '../../command/terminal/command-context.ts'
 import { UsageError } from '../../command/terminal/command-error.ts'
 import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
 import { portNumber } from '../../command/operator/log-options.ts'
+import { addKeyFiles } from './witness-program.ts'
 
 /** Most new sizes in a minute. A log asks every 10 s. */
 const GROWTH_PER_MINUTE = 60
@@ -34,10 +35,7 @@ export const COSIGNING_MIRROR: MirrorPart = {
     own(
       '--witness-key-file <file>',
       'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.witness.key and <dir>.witness.ml-dsa.key, made at the first start)',
-    ).argParser((paths: string, earlier: readonly string[] | undefined) => [
-      ...(earlier ?? []),
-      ...keyFiles(paths),
-    ]),
+    ).argParser(addKeyFiles),
     own('--witness-host <address>', 'address of the listener of the witness').default('127.0.0.1'),
     own('--witness-port <n>', 'port of the listener of the witness').argParser(portNumber).default(8090),
     own(
@@ -52,31 +50,23 @@ export const COSIGNING_MIRROR: MirrorPart = {
       if (acceptCopy === true) throw new UsageError('--accept-copy needs --witness-name')
       return null
     }
-    const stateDirectory = join(data, 'witness')
-    const keyBase = `${resolve(data)}.witness`
-    const keyOption = '--witness-key-file'
-    const choice = {
-      data: stateDirectory,
-      keyBase,
-      keyOption,
-      name,
-      keyFile,
-      acceptCopy: acceptCopy === true,
-    } as const
     const settings = {
+      data: join(data, 'witness'),
       name,
-      stateDirectory,
       host: witnessHost,
       port: witnessPort,
       acceptCopy: acceptCopy === true,
     }
+    const keyBase = `${resolve(data)}.witness`
+    const choice = { ...settings, keyBase, keyOption: '--witness-key-file', keyFile } as const
     return witnessOf(settings, (context) => readWitnessKeys(choice, context))
   },
 }
 
 type WitnessSettings = Readonly<{
+  /** Directory of the state. */
+  data: string
   name: string
-  stateDirectory: string
   host: string
   port: number
   acceptCopy: boolean
@@ -84,13 +74,14 @@ type WitnessSettings = Readonly<{
 
 /** The witness of a mirror. Its keys are read when it is opened. */
 export function witnessOf(
-  { name, stateDirectory, host, port, acceptCopy }: WitnessSettings,
+  settings: WitnessSettings,
   keysOf: (context: CommandContext) => readonly CosignerKey[],
 ): MirrorWitness {
+  const { data, name, host, port } = settings
   return {
     async take() {
-      makeFolder(stateDirectory, '--data', 0o700)
-      const lock = takeDirectory(stateDirectory)
+      makeFolder(data, '--data', 0o700)
+      const lock = takeDirectory(data)
       await demandFreePort('--witness-port', host, port)
       return lock
     },
@@ -98,15 +89,12 @@ export function witnessOf(
       const beganMs = context.monotonicMs()
       const cosigning = openCosigning(
         {
-          data: stateDirectory,
+          ...settings,
           keys: keysOf(context),
           logs: [log],
           guard: log.whyNot,
-          host,
-          port,
           portOption: '--witness-port',
           growthPerMinute: GROWTH_PER_MINUTE,
-          acceptCopy,
         },
         registry,
         context,

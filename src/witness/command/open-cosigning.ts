@@ -57,7 +57,7 @@ export function openCosigning(
           cosigner,
           onAnswered(answer) {
             metrics.answered(answer.outcome)
-            sayRefused(answer, lines)
+            reportRefused(answer, lines)
           },
           onCrowded,
           onFailure: (error) => lines.say('witness-failed', { err: error }),
@@ -83,7 +83,7 @@ function openState(
       guard,
       now,
       monotonicMs,
-      onFact: (fact) => sayFact(fact, lines),
+      onFact: (fact) => reportFact(fact, lines),
     })
   } catch (error) {
     if (error instanceof CosignerStateError) throw new CommandError(error.message, { cause: error })
@@ -91,7 +91,7 @@ function openState(
   }
 }
 
-function sayFact(fact: CosignerFact, lines: LogLines): void {
+function reportFact(fact: CosignerFact, lines: LogLines): void {
   switch (fact.is) {
     case 'cosigned':
       return lines.say('cosigned', { of: fact.origin, size: fact.size })
@@ -106,7 +106,7 @@ function sayFact(fact: CosignerFact, lines: LogLines): void {
   }
 }
 
-/** Says a refusal. A conflict is none: it is how a log learns the size. */
-function sayRefused({ status, outcome }: CosignerAnswer, lines: LogLines): void {
+/** Reports a refusal. A conflict is none: it is how a log learns the size. */
+function reportRefused({ status, outcome }: CosignerAnswer, lines: LogLines): void {
   if (status !== 200 && status !== 409) lines.say('checkpoint-refused', { status, fault: outcome })
 }

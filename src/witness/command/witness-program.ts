@@ -44,10 +44,7 @@ export function witnessCommand({ context, lines }: ProgramContext): CommandSpec 
       own(
         '--key-file <file>',
         'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.key and <dir>.ml-dsa.key, made at the first start)',
-      ).argParser((paths: string, earlier: readonly string[] | undefined) => [
-        ...(earlier ?? []),
-        ...keyFiles(paths),
-      ]),
+      ).argParser(addKeyFiles),
       option('--host <address>', 'address of the public listener').default('127.0.0.1'),
       option('--port <n>', 'port of the public listener').argParser(portNumber).default(8090),
       option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'),
@@ -100,4 +97,9 @@ function addLogs(text: string, earlier: readonly TrustedLog[] = []): readonly Tr
 
 function withKey(keys: readonly VerifierKey[], key: VerifierKey): readonly VerifierKey[] {
   return keys.some((known) => formatVkey(known) === formatVkey(key)) ? keys : [...keys, key]
+}
+
+/** Adds the files of an option to those of earlier ones. */
+export function addKeyFiles(paths: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, ...keyFiles(paths)]
 }

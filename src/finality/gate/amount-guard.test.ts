@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { billionths, parseDraftAmount, ZERO } from '../../protocol/amount.ts'
-import { compareAmounts } from './amount-check.ts'
+import { compareAmounts } from './amount-guard.ts'
 
 suite('the comparison of amounts', () => {
   const table: readonly (readonly [named: string, units: bigint, decimals: number, is: string])[] = [

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
 import { openVirtualClock } from '../../../test/stage/virtual-clock.ts'
 import { openRpcBudgets } from './rpc-budgets.ts'
 
 const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
 
 suite('the budgets of RPC servers', () => {
   test('are of each server, and let requests wait in turn', async () => {
@@ -46,5 +48,43 @@ suite('the budgets of RPC servers', () => {
     const waits = [budgets.spend(10, 1), budgets.spend(10, 1)]
     stop.abort(new Error('stopped'))
     for (const wait of waits) await assert.rejects(wait, /stopped/)
+  })
+
+  test('are never exceeded in any minute, and keep nothing waiting that fits', async () => {
+    const step = fc.record({ pauseMs: fc.nat(9_000), part: fc.double({ min: 0, max: 1, noNaN: true }) })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 400 }),
+        fc.array(step, { maxLength: 120, size: 'max' }),
+        async (requestsPerMinute, steps) => {
+          let now = 0
+          const sleep = async (ms: number): Promise<void> => void (now += ms)
+          const budgets = openRpcBudgets({ urls: 1, requestsPerMinute, monotonicMs: () => now, sleep })
+          const sent: number[] = []
+          for (const { pauseMs, part } of steps) {
+            now += pauseMs
+            const count = Math.ceil(part * budgets.burst)
+            const [asked, fits] = [now, budgets.left() >= count]
+            await budgets.spend(count, 1)
+            assert.equal(now === asked, fits, 'it waits only while too few are left')
+            sent.push(...Array.from({ length: count }, () => now))
+          }
+          for (const [index, from] of sent.entries()) {
+            const inMinute = sent.slice(index).filter((moment) => moment < from + MINUTE_MS)
+            assert.ok(inMinute.length <= requestsPerMinute, `${inMinute.length} requests from ${from}`)
+          }
+        },
+      ),
+    )
+  })
+
+  test('are used up within the minute by requests that do not wait', async () => {
+    const clock = openVirtualClock()
+    const { now: monotonicMs, sleep } = clock
+    const budgets = openRpcBudgets({ urls: 1, requestsPerMinute: 240, monotonicMs, sleep })
+    await budgets.spend(240, 1)
+    assert.ok(clock.now() < MINUTE_MS)
+    await budgets.spend(1, 1)
+    assert.equal(clock.now(), MINUTE_MS)
   })
 })
