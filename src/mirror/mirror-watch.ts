@@ -136,7 +136,7 @@ export function openWatch(
       statusMs = now()
       if (status.held === null) return
       const isChanged = JSON.stringify(held?.counts) !== JSON.stringify(status.held)
-      held = { counts: status.held, toldAt: settings.now() }
+      held = { counts: status.held, notedAt: settings.now() }
       if (isChanged) store.putHeld(held)
     },
     onContradiction(found) {

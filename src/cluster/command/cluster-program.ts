@@ -81,7 +81,7 @@ async function move(options: MoveOptions, context: CommandContext): Promise<Exit
   refuseOtherOwner(dataDirectory, context)
   using _lock = takeDirectory(dataDirectory)
   const keys = readSharedKeys(signingKeyFile, dataDirectory, context)
-  const said = await workOnTable('moving', context, async (work) => {
+  const done = await workOnTable('moving', context, async (work) => {
     const settings = { ...work, dataDirectory, keys, table, acceptLoss: acceptLoss === true }
     if (back !== true) {
       const { moveToTable } = await import('../log/move-log.ts')
@@ -93,7 +93,7 @@ async function move(options: MoveOptions, context: CommandContext): Promise<Exit
       return `a new log goes on from seq ${leaveBranch(settings)}: serve it without --log-store, announce it, and start no other node of the former one`
     return `the log is off the table at seq ${await moveBack(settings)}: serve it without --log-store, and start no other node`
   })
-  context.stdout.write(`${said}\n`)
+  context.stdout.write(`${done}\n`)
   return 0
 }
 
@@ -129,7 +129,7 @@ async function check({ data, ...options }: CheckOptions, context: CommandContext
       store,
     }),
   )
-  for (const said of [...faults, ...notices]) printNotice(context, said)
+  for (const notice of [...faults, ...notices]) printNotice(context, notice)
   if (faults.length > 0) return 1
   const whole = `${rows} rows follow each other up to seq ${end.head} of log ${end.logId}`
   context.stdout.write(`${whole}${store === null ? '' : ', and the store agrees with them'}\n`)

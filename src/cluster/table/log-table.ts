@@ -63,8 +63,8 @@ export type LeadSession = AsyncDisposable &
   Readonly<{
     look: LogTable['look']
     /**
-     * Commits a message that the standbys have flushed. Returns the newest place before it, so that everything that anyone
-     * was ever told to be appended is at or below it. Throws a `TableError` when that is not proved.
+     * Commits a message that the standbys have flushed. Returns the newest place before it, so that every row that
+     * was ever reported as appended is at or below it. Throws a `TableError` when that is not proved.
      */
     barrier(): Promise<number>
     /**

@@ -6,7 +6,7 @@ import type { Settlement } from '../../publish/held-commands.ts'
 import { excessOf, formatMoved } from '../chain/moved-amount.ts'
 import type { FinalityReport } from './finality-report.ts'
 
-type FinalWord = Extract<Settlement, { is: 'final' }>
+type FinalSettlement = Extract<Settlement, { is: 'final' }>
 
 /** Compares the payouts of a transaction with what it moved. */
 export type AmountGuard = Readonly<{
@@ -16,7 +16,7 @@ export type AmountGuard = Readonly<{
    * Settlement of drafts whose transaction is final: as final, or held with a reason. Null while the servers do not
    * agree on the moved amount.
    */
-  judge(final: FinalWord, drafts: readonly HeldDraft[]): Settlement | null
+  judge(final: FinalSettlement, drafts: readonly HeldDraft[]): Settlement | null
 }>
 
 type AmountGuardSettings = Readonly<{

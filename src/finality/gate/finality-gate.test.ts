@@ -101,7 +101,7 @@ suite('the gate that asks the chain', () => {
     let leads = true
     const ranMs = await runWatched({
       leads: () => leads,
-      tellFigure(figure, stop) {
+      onFigure(figure, stop) {
         figures.push(figure)
         if (figure.endsWith('contradictions')) leads = figure.startsWith('0')
         if (figures.length >= 6) stop()
@@ -119,7 +119,7 @@ suite('the gate that asks the chain', () => {
       published: 3,
       leads: () => leads,
       isAnswered: () => isAnswered,
-      tellFigure(figure) {
+      onFigure(figure) {
         figures.push(figure)
         if (figure === '1 contradictions') [leads, isAnswered] = [false, true]
         if (figure === '0 contradictions') leads = true
@@ -138,7 +138,7 @@ suite('the gate that asks the chain', () => {
       published: 600,
       unknown: 'tx 500',
       leads: () => leads,
-      tellFigure(figure) {
+      onFigure(figure) {
         if (figure === '0 contradictions') leads = true
       },
       ask([first = ''], stop) {
@@ -159,7 +159,7 @@ suite('the gate that asks the chain', () => {
     await runWatched({
       published: 2_000,
       leads: () => looks++ % 9 === 0,
-      tellFigure: (figure) => figures.push(figure),
+      onFigure: (figure) => figures.push(figure),
       ask(txs, stop) {
         for (const tx of txs) asked.add(tx)
         if (asked.size > 2_000) stop()
@@ -174,7 +174,7 @@ suite('the gate that asks the chain', () => {
     await runWatched({
       chainId: null,
       leads: () => figures.length === 0,
-      tellFigure(figure, stop) {
+      onFigure(figure, stop) {
         figures.push(figure)
         if (figures.length >= 2) stop()
       },
@@ -192,7 +192,7 @@ type Watch = Readonly<{
   isAnswered?(): boolean
   chainId?: string | null
   leads(): boolean
-  tellFigure(figure: string, stop: () => void): void
+  onFigure(figure: string, stop: () => void): void
   ask?(txs: readonly string[], stop: () => void): void
 }>
 
@@ -239,8 +239,8 @@ async function runWatched({
       await nextTurn(undefined, { signal })
     },
     notify(report: FinalityReport): void {
-      if (report.is === 'pending') watch.tellFigure(`${report.pending.count} pending`, stop)
-      if (report.is === 'contradictions') watch.tellFigure(`${report.count} contradictions`, stop)
+      if (report.is === 'pending') watch.onFigure(`${report.pending.count} pending`, stop)
+      if (report.is === 'contradictions') watch.onFigure(`${report.count} contradictions`, stop)
     },
   } as const
   const recheck = openRecheck({ ...own, published: publishedTxs(published, isAnswered) })

@@ -61,7 +61,14 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   const waiting = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
   const settling = openSettling({ ...settings, schedule, settlingChain: logChain.settling })
-  const lead = openLead(settings)
+  /** Moment since which this node does not lead; null while it does. */
+  let awayAtMs: number | null = null
+
+  function leads(): boolean {
+    const isLeader = settings.leads()
+    awayAtMs = isLeader ? null : (awayAtMs ?? monotonicMs())
+    return isLeader
+  }
 
   /** Transactions of the next poll. A used-up budget fills by single requests, which would make polls of one each. */
   function size(): number {
@@ -104,7 +111,10 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now reports its own. */
   async function rest(): Promise<void> {
-    for (const figures of [waiting, settings.recheck]) if (lead.isLongAway()) figures.leave()
+    if (awayAtMs !== null && monotonicMs() - awayAtMs >= AWAY_MS) {
+      waiting.leave()
+      settings.recheck.leave()
+    }
     await sleep(pace.firstMs / LOOKS)
   }
 
@@ -114,7 +124,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     async run() {
       while (!signal.aborted) {
         try {
-          if (lead.isOwn()) await step()
+          if (leads()) await step()
           else await rest()
         } catch (error) {
           if (signal.aborted) return
@@ -125,29 +135,6 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     },
   }
 }
-
-/** Opens the question whether this node asks, and for how long it does not. */
-function openLead({
-  leads,
-  monotonicMs,
-}: GateSettings): Readonly<{ isOwn(): boolean; isLongAway(): boolean }> {
-  let awayAtMs: number | null = null
-  return {
-    isOwn() {
-      const isOwn = leads()
-      awayAtMs = isOwn ? null : (awayAtMs ?? monotonicMs())
-      return isOwn
-    },
-    isLongAway: () => awayAtMs !== null && monotonicMs() - awayAtMs >= AWAY_MS,
-  }
-}
-
-type LogChainSettings = Readonly<{
-  client: ChainClient
-  /** Id of the chain that has settled drafts of this log before; null before the first one. */
-  keptChain(): string | null
-  notify(report: FinalityReport): void
-}>
 
 /** The chain of the log. It is fixed by the first settlement. */
 type LogChain = Readonly<{
@@ -164,12 +151,16 @@ type LogChain = Readonly<{
 }>
 
 /** Opens the chain of the log, which is not known until enough servers have answered. */
-function openLogChain({ client, notify, ...settings }: LogChainSettings): LogChain {
+function openLogChain({
+  client,
+  notify,
+  keptChain,
+}: Pick<GateSettings, 'client' | 'notify' | 'keptChain'>): LogChain {
   let chainId: string | null = null
   let lastReason = ''
 
   async function ask(): Promise<void> {
-    chainId = await client.identify(settings.keptChain())
+    chainId = await client.identify(keptChain())
     if (chainId !== null) notify({ is: 'chain', id: chainId })
   }
 
@@ -189,7 +180,7 @@ function openLogChain({ client, notify, ...settings }: LogChainSettings): LogCha
     },
     isKnown: () => chainId !== null,
     settling() {
-      const kept = settings.keptChain()
+      const kept = keptChain()
       // The servers are asked again, with the chain of the log, and their answers are reported.
       if (kept !== null && kept !== chainId) chainId = null
       return chainId
@@ -197,33 +188,29 @@ function openLogChain({ client, notify, ...settings }: LogChainSettings): LogCha
   }
 }
 
-/** Word of the chain about a transaction that is settled. */
-type SettledWord = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
+/** A transaction that the chain has settled. */
+type SettledTx = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
 
-/** Words of one settlement at most. It is one commit, and of a log on a table one row. */
-const WORDS_MAX = 2_000
+/** Transactions of one settlement at most. It is one commit, and of a log on a table one row. */
+const SETTLED_MAX = 2_000
 /** Requests about what one transaction moved, roughly and at most. */
 const MOVED_REQUESTS = 3
 
-type SettlingSettings = Readonly<{
-  queue: Pick<HeldCommands, 'quiet' | 'askedAbout' | 'settle'>
-  schedule: PollSchedule
-  /** Compares amounts; null without `--finality-amounts`. */
-  amounts: AmountGuard | null
-  budgets: RpcBudgets
-  signal: AbortSignal
-  /** Id of the chain, called before each settlement. Null when it must not settle drafts of this log. */
-  settlingChain(): string | null
-}>
+type SettlingSettings = Pick<GateSettings, 'queue' | 'amounts' | 'budgets' | 'signal'> &
+  Readonly<{
+    schedule: PollSchedule
+    /** Id of the chain, called before each settlement. Null when it must not settle drafts of this log. */
+    settlingChain(): string | null
+  }>
 
-/** Settles drafts by the word of the chain. */
+/** Settles drafts by the verdicts of the chain. */
 type Settling = Readonly<{
   /** Whether a draft with this transaction waits for the chain. */
   isAsked(tx: string): boolean
-  add(word: SettledWord): void
-  /** Number of words that are not used yet. */
+  add(one: SettledTx): void
+  /** Number of transactions that are not used yet. */
   size(): number
-  /** Compares amounts and settles, as far as the budget goes. The rest of the words waits for the next run. */
+  /** Compares amounts and settles, as far as the budget goes. The rest waits for the next run. */
   run(): Promise<void>
 }>
 
@@ -236,19 +223,19 @@ function openSettling({
   signal,
   settlingChain,
 }: SettlingSettings): Settling {
-  const words = new Map<string, SettledWord>()
+  const settled = new Map<string, SettledTx>()
 
-  async function settlementsOf(taken: readonly SettledWord[]): Promise<readonly Settlement[]> {
+  async function settlementsOf(taken: readonly SettledTx[]): Promise<readonly Settlement[]> {
     await queue.quiet(signal)
     const final = taken.filter(({ is }) => is === 'final')
     await amounts?.fetch(new Map(final.map(({ tx }) => [tx, queue.askedAbout(tx)])))
     await queue.quiet(signal)
     // From here to the settlement nothing waits, so that the amounts are those of the drafts that it publishes.
-    const settlements = taken.map((word): Settlement | null => {
-      const named = queue.askedAbout(word.tx)
+    const settlements = taken.map((one): Settlement | null => {
+      const named = queue.askedAbout(one.tx)
       if (named.length === 0) return null
-      if (word.is === 'failed') return word
-      const whole = { ...word, drafts: named.map(({ id }) => id) }
+      if (one.is === 'failed') return one
+      const whole = { ...one, drafts: named.map(({ id }) => id) }
       return amounts === null ? whole : amounts.judge(whole, named)
     })
     return settlements.filter((settlement) => settlement !== null)
@@ -258,13 +245,13 @@ function openSettling({
 
   return {
     isAsked,
-    add: (word) => void words.set(word.tx, word),
-    size: () => words.size,
+    add: (one) => void settled.set(one.tx, one),
+    size: () => settled.size,
     async run() {
-      const affordable = amounts === null ? WORDS_MAX : Math.max(1, budgets.left() / MOVED_REQUESTS)
-      const max = Math.min(affordable, WORDS_MAX)
-      const taken = [...words.values()].slice(0, max)
-      for (const { tx } of taken) words.delete(tx)
+      const affordable = amounts === null ? SETTLED_MAX : Math.max(1, budgets.left() / MOVED_REQUESTS)
+      const max = Math.min(affordable, SETTLED_MAX)
+      const taken = [...settled.values()].slice(0, max)
+      for (const { tx } of taken) settled.delete(tx)
       const settlements = await settlementsOf(taken)
       const chain = settlements.length === 0 ? null : settlingChain()
       if (chain === null) return

@@ -102,8 +102,8 @@ export function openRecheck(settings: RecheckSettings): Recheck {
       place = next
       const txs = [...new Set(targets.map(({ tx }) => tx))]
       const verdicts = txs.length === 0 ? [] : await client.ask(txs)
-      const said = new Map(txs.map((tx, index) => [tx, verdicts[index] ?? { is: 'unsure' as const }]))
-      for (const target of targets) judge(target, said.get(target.tx) ?? { is: 'unsure' })
+      const verdictOf = new Map(txs.map((tx, index) => [tx, verdicts[index] ?? { is: 'unsure' as const }]))
+      for (const target of targets) judge(target, verdictOf.get(target.tx) ?? { is: 'unsure' })
       if (place === null) endRound()
       nextMs = settings.monotonicMs() + (place === null ? pace.roundMs : pace.againMs)
     },

@@ -244,7 +244,7 @@ function openMirrorMetrics(
 function mirrorReportOf(state: MirrorState, of: string): Omit<MirrorReport, 'version'> {
   const [provedAt, provedAtMs] = pairOf(state.provedAt)
   const [contactAt, contactAtMs] = pairOf(state.lastContactAt)
-  const [heldAt, heldAtMs] = pairOf(state.held?.toldAt ?? null)
+  const [heldAt, heldAtMs] = pairOf(state.held?.notedAt ?? null)
   const mirror: Mirror = {
     of,
     state: stateOf(state),

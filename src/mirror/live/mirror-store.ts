@@ -16,7 +16,7 @@ import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { HeadCell } from '../../log/head-cell.ts'
 
 /** The origin's word about its held drafts, and when it gave it. */
-export type OriginHeld = Readonly<{ counts: Finality; toldAt: Ms }>
+export type OriginHeld = Readonly<{ counts: Finality; notedAt: Ms }>
 
 /** Moments of the last proof and of the origin's last answer; null before. */
 export type Seen = Readonly<{ provedAt: Ms | null; contactAt: Ms | null }>

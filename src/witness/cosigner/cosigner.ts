@@ -30,7 +30,7 @@ const OPERATOR_RETRY_SECONDS = 60
 export const WITNESSED_LOGS_MAX = 1_000
 export const LOG_KEYS_MAX = 8
 
-/** Event that the owner of a cosigner is told of. */
+/** Event that a cosigner reports to its owner. */
 export type CosignerFact =
   | Readonly<{ is: 'cosigned'; origin: string; size: number }>
   | Readonly<{ is: 'state-back'; origin: string; size: number }>
@@ -106,7 +106,7 @@ export function openCosigner(settings: CosignerSettings): Cosigner {
         try {
           return await answer(parts, body)
         } catch (error) {
-          tellUnwritten(settings, error)
+          reportUnwritten(settings, error)
           return UNWRITTEN
         }
       },
@@ -270,17 +270,17 @@ const UNWRITTEN = refusedAnswer(
   OPERATOR_RETRY_SECONDS,
 )
 
-/** Runs a change of the disk that an answer does not depend on. A failure is told. */
+/** Runs a change of the disk that an answer does not depend on. A failure is reported. */
 function ifWritten({ settings }: Parts, change: () => void): void {
   try {
     change()
   } catch (error) {
-    tellUnwritten(settings, error)
+    reportUnwritten(settings, error)
   }
 }
 
 /** Tells of a failure of the disk, and throws any other error again. */
-function tellUnwritten({ onFact }: CosignerSettings, error: unknown): void {
+function reportUnwritten({ onFact }: CosignerSettings, error: unknown): void {
   if (!isOfMachine(error)) throw error
   onFact({ is: 'unwritten', reason: errorMessage(error) })
 }
