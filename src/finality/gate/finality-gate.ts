@@ -1,4 +1,4 @@
-import type { ChainClient, TxVerdict } from '../chain/tx-verdict.ts'
+import type { ChainClient, Settled } from '../chain/tx-verdict.ts'
 import type { LastAnswer } from '../../publish/tx-judge.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -189,7 +189,7 @@ function openLogChain({
 }
 
 /** A transaction that the chain has settled. */
-type SettledTx = Readonly<{ tx: string }> & Extract<TxVerdict, { is: 'final' | 'failed' }>
+type SettledTx = Settled & Readonly<{ tx: string }>
 
 /** Transactions of one settlement at most. It is one commit, and of a log on a table one row. */
 const SETTLED_MAX = 2_000

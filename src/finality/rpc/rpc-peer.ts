@@ -6,36 +6,83 @@ import { type CallReply, repliesOf } from './rpc-reply.ts'
 
 /** Calls in the first JSON-RPC batch. */
 const BATCH_CALLS = 100
+/** Rest after a rate limit without `Retry-After`. */
+const REST_MS = 5_000
+/** Longest rest that a server may ask for. */
+const REST_MS_MAX = 120_000
+/** Time without an answer after which a connection may have ended. Runtimes end idle ones after some seconds. */
+const IDLE_MS = 5_000
+/** Faults without an answer of the server itself: another one may answer next. */
+const LOST: ReadonlySet<RpcFault> = new Set(['unreachable', 'timeout', 'http-status', 'no-json'])
+
+type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
 
 /** One RPC server. Its functions throw `RpcFailure`, or the reason of the signal. */
-export type RpcPeer = Omit<RpcRequests, 'send'> &
-  Readonly<{
-    url: ChainUrl
-    /** Sends one call and returns its result, whose form has not been checked. */
-    call: (method: string, params: readonly unknown[]) => Promise<unknown>
-    /**
-     * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
-     * its place, as soon as its batch is answered, except for calls that failed.
-     */
-    callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
-    /** Reports a failure that does not end the questions. */
-    report: (failure: RpcFailure) => void
-    /** The last failure that was reported; null before the first one. */
-    lastFailure: () => RpcFailure | null
-  }>
+export type RpcPeer = Readonly<{
+  url: ChainUrl
+  /** Sends one call and returns its result, whose form has not been checked. */
+  call: (method: string, params: readonly unknown[]) => Promise<unknown>
+  /**
+   * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
+   * its place, as soon as its batch is answered, except for calls that failed.
+   */
+  callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
+  /** Reports a failure that does not end the questions. */
+  report: (failure: RpcFailure) => void
+  /** The last failure that was reported; null before the first one. */
+  lastFailure: () => RpcFailure | null
+  /** Sends nothing for this time. Calls fail until then. */
+  rest: (ms: number) => void
+  /** Whether the server rests. */
+  isResting: () => boolean
+  /** Number of the connection. Another one begins after a request without an answer, and after a pause. */
+  connection: () => number
+}>
 
 export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
-  const { send, ...requests } = openRpcRequests(settings, url)
+  const { now, spend } = settings
   const limit: BatchLimit = openBatchLimit(BATCH_CALLS)
   let lastFailure: RpcFailure | null = null
+  let nextId = 1
+  let restUntil = -Infinity
+  let connection = 0
+  let answeredMs = now()
 
   const report = (failure: RpcFailure): void => {
     lastFailure = failure
     settings.onFault?.(url.number, failure)
   }
+  const isResting = (): boolean => now() < restUntil
+  const rest = (ms: number): void => {
+    restUntil = now() + Math.min(ms, REST_MS_MAX)
+  }
+
+  /** Sends calls in one request. Returns a reply for each. */
+  async function send(calls: readonly RpcCall[]): Promise<readonly CallReply[]> {
+    if (isResting()) throw new RpcFailure('rate-limited')
+    await spend?.(calls.length, url.number)
+    const firstId = nextId
+    nextId += calls.length
+    const bodies = calls.map((call, at) => ({ jsonrpc: '2.0', id: firstId + at, ...call }))
+    let headers = new Headers()
+    try {
+      const answer = await postJson(settings, url, bodies.length === 1 ? bodies[0] : bodies)
+      ;({ headers } = answer)
+      const replies = repliesOf(answer, { firstId, calls: calls.length, secrets: url.secrets })
+      if (replies.some((reply) => 'failure' in reply && reply.failure.fault === 'rate-limited')) rest(REST_MS)
+      return replies
+    } catch (error) {
+      const asked = restAsked(headers)
+      if (asked !== null || (error instanceof RpcFailure && error.fault === 'rate-limited'))
+        rest(asked ?? REST_MS)
+      if (error instanceof RpcFailure && LOST.has(error.fault)) connection += 1
+      throw error
+    } finally {
+      answeredMs = now()
+    }
+  }
 
   return {
-    ...requests,
     url,
     async call(method, params) {
       const [reply] = await send([{ method, params }])
@@ -59,105 +106,14 @@ export function openRpcPeer(settings: RpcSettings, url: ChainUrl): RpcPeer {
       ),
     report,
     lastFailure: () => lastFailure,
-  }
-}
-
-/** Rest after a rate limit without `Retry-After`. */
-const REST_MS = 5_000
-/** Longest rest that a server may ask for. */
-const REST_MS_MAX = 120_000
-/** Time without an answer after which a connection may have ended. Runtimes end idle ones after some seconds. */
-const IDLE_MS = 5_000
-/** Faults without an answer of the server itself: another one may answer next. */
-const LOST: ReadonlySet<RpcFault> = new Set(['unreachable', 'timeout', 'http-status', 'no-json'])
-
-type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
-
-/** Requests to one server. */
-type RpcRequests = Readonly<{
-  /** Sends calls in one request. Returns a reply for each, or throws `RpcFailure` or the reason of the signal. */
-  send: (calls: readonly RpcCall[]) => Promise<readonly CallReply[]>
-  /** Sends nothing for this time. Calls fail until then. */
-  rest: (ms: number) => void
-  /** Whether the server rests. */
-  isResting: () => boolean
-  /** Number of the connection. Another one begins after a request without an answer, and after a pause. */
-  connection: () => number
-}>
-
-function openRpcRequests(settings: RpcSettings, url: ChainUrl): RpcRequests {
-  const { now, spend } = settings
-  const connections = openConnections(now)
-  let nextId = 1
-  let restUntil = -Infinity
-
-  const isResting = (): boolean => now() < restUntil
-  const rest = (ms: number): void => {
-    restUntil = now() + Math.min(ms, REST_MS_MAX)
-  }
-
-  async function exchange(body: unknown, firstId: number, calls: number): Promise<readonly CallReply[]> {
-    const answer = await postJson(settings, url, body)
-    try {
-      const replies = repliesOf(answer, { firstId, calls, secrets: url.secrets })
-      const isBusy = replies.some((reply) => 'failure' in reply && reply.failure.fault === 'rate-limited')
-      if (isBusy) rest(REST_MS)
-      return replies
-    } catch (error) {
-      const asked = restAsked(answer.headers)
-      const isLimited = error instanceof RpcFailure && error.fault === 'rate-limited'
-      if (asked !== null || isLimited) rest(asked ?? REST_MS)
-      throw error
-    }
-  }
-
-  return {
-    async send(calls) {
-      if (isResting()) throw new RpcFailure('rate-limited')
-      await spend?.(calls.length, url.number)
-      const firstId = nextId
-      nextId += calls.length
-      const bodies = calls.map(({ method, params }, at) => ({
-        jsonrpc: '2.0',
-        id: firstId + at,
-        method,
-        params,
-      }))
-      try {
-        const replies = await exchange(bodies.length === 1 ? bodies[0] : bodies, firstId, calls.length)
-        connections.answered()
-        return replies
-      } catch (error) {
-        if (error instanceof RpcFailure && LOST.has(error.fault)) connections.lost()
-        else connections.answered()
-        throw error
-      }
-    },
     rest,
     isResting,
-    connection: connections.number,
-  }
-}
-
-/** Counts the connections to a server, as far as its answers show them. */
-function openConnections(
-  now: () => number,
-): Readonly<Record<'answered' | 'lost', () => void>> & Readonly<{ number: () => number }> {
-  let number = 0
-  let answeredMs = now()
-  const answered = (): void => {
-    answeredMs = now()
-  }
-  const lost = (): void => {
-    number += 1
-    answered()
-  }
-  return {
-    answered,
-    lost,
-    number() {
-      if (now() - answeredMs >= IDLE_MS) lost()
-      return number
+    connection() {
+      if (now() - answeredMs >= IDLE_MS) {
+        connection += 1
+        answeredMs = now()
+      }
+      return connection
     },
   }
 }
