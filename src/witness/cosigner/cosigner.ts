@@ -279,7 +279,7 @@ function ifWritten({ settings }: Parts, change: () => void): void {
   }
 }
 
-/** Tells of a failure of the disk, and throws any other error again. */
+/** Reports a failure of the disk, and throws any other error again. */
 function reportUnwritten({ onFact }: CosignerSettings, error: unknown): void {
   if (!isOfMachine(error)) throw error
   onFact({ is: 'unwritten', reason: errorMessage(error) })
