@@ -5,6 +5,7 @@ import type { Parsed } from '../../protocol/problem.ts'
 import type { Books } from '../fold/books.ts'
 import type { Contests } from '../../protocol/endpoints/contest-endpoints.ts'
 import { answerContests, resolveContests } from './contests.ts'
+import { schedule } from './schedule.ts'
 
 const plan = (opens: string, closes: string) => ({ opensAt: time(opens), closesAt: time(closes) })
 const story: readonly EventSketch[] = [
@@ -90,6 +91,7 @@ suite('the contests', () => {
 
   test('begin with the newest after 0, as without a cursor', () => {
     assert.deepEqual(listed({ after: 0 }), listed({}))
+    assert.equal(listed({ limit: 4 })[1], null, 'no page follows a full last one')
   })
 })
 
@@ -147,4 +149,12 @@ suite('a search for contests', () => {
     assert.ok(contests(books, { sort: 'pool', limit: 100 }).ok)
     assert.ok(contests(books, { sort: 'closesAt', limit: 101 }).ok)
   })
+})
+
+test('the schedule lists openings soonest first, then by number', () => {
+  const { opens } = schedule(books)
+  assert.deepEqual(
+    opens.map(({ contestId }) => contestId),
+    [2, 6],
+  )
 })

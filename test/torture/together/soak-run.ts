@@ -10,7 +10,7 @@ import { openSoakClients, type SoakLoad, type SoakReport } from './soak-clients.
 import { openSoakCourse, type SoakCourse } from './soak-course.ts'
 import { fillCaches, HISTORY_EVENTS, importHistory, publishHistory } from './soak-history.ts'
 import { type NodeSample, openSoakNode, type SoakNode } from './soak-node.ts'
-import { openSoakPlatform } from './soak-platform.ts'
+import { openClusterPublishers } from '../history/cluster-publishers.ts'
 
 /** State of both nodes at a moment. Sessions, events and GETs are counted from the start. */
 type SoakSample = Readonly<{
@@ -46,6 +46,9 @@ type Settings = Readonly<{
 }>
 
 const EVENTS_PER_SECOND = 24
+const PUBLISHERS = 4
+/** Mean number of drafts of a request. */
+const DRAFTS_OF_REQUEST = 1.6
 const OPENS_PER_SECOND = 20
 const GETS_PER_SECOND = 200
 const STREAM_MS = 25_000
@@ -81,11 +84,14 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     async () => (await headOf(mirror)) === HISTORY_EVENTS,
     SETTLED_MS_MAX,
   )
-  const platform = openSoakPlatform({
+  const { data, said, url } = writer
+  using publishers = openClusterPublishers({
     seed,
-    publishUrl: writer.ops,
+    publishers: PUBLISHERS,
+    nodes: [{ name: 'writer', kind: 'writer', data, said, url: () => url, publishUrl: writer.ops }],
     token: course.token,
-    eventsPerSecond: EVENTS_PER_SECOND * factor,
+    pay: null,
+    paceMs: (DRAFTS_OF_REQUEST * PUBLISHERS * 1_000) / (EVENTS_PER_SECOND * factor),
   })
   const nodes = { writer, mirror }
   const load = {
@@ -130,13 +136,14 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     })
     if (samples.length % Math.ceil((hourSeconds * 1_000) / SAMPLE_MS) === 0)
       tell(
-        `hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs, repeated ${JSON.stringify(platform.repeatedFor())}`,
+        `hour ${hourNow().toFixed(1)}: ${head} events, ${report.opened} streams, ${report.gets} GETs, ${publishers.counts.unknowns} requests without an answer`,
       )
   }
   await acting
   clients.calm()
-  await platform.end()
-  const { drafts } = platform.counts
+  await publishers.end()
+  const { requests } = publishers
+  const drafts = requests.reduce((sum, one) => sum + (one.acks.length > 0 ? one.drafts.length : 0), 0)
   await until(
     'the mirror has every event',
     async () => (await headOf(mirror)) === (await headOf(writer)),
@@ -146,7 +153,15 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
   const end = await sampled(nodes)
   const monthEnds = (await writer.hasClosed(clock.month)) && (await mirror.hasClosed(clock.month)) ? 1 : 0
   const events = await headOf(writer)
-  const wrong = [...platform.wrong, ...(report?.wrong ?? [])]
+  const wrong = [...(report?.wrong ?? [])]
+  for (const {
+    drafts: [first],
+    acks,
+    refusals,
+    expected,
+  } of requests)
+    if ((expected === 'published' ? refusals : acks).length > 0)
+      wrong.push(`${first?.ref} was not ${expected}`)
   if (events !== HISTORY_EVENTS + drafts)
     wrong.push(`the log has ${events - HISTORY_EVENTS} new events of ${drafts} acknowledged drafts`)
   // The verifier calls a service wrong whose clock is.
@@ -168,7 +183,8 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     counts: {
       ...course.counts,
       monthEnds,
-      ...platform.counts,
+      requests: requests.length,
+      ...publishers.counts,
       events: drafts,
       ...readersOf(report),
     },
