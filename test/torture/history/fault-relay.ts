@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { resetConnection } from '../stream/reset-connection.ts'
+import { resetConnection } from './reset-connection.ts'
 
 /** State of a relay's network. `halfOpen`: the far ends are gone, and the near ends do not learn of it. */
 type Weather = 'clear' | 'refusing' | 'stalled' | 'stalledOut' | 'stalledBack' | 'halfOpen'

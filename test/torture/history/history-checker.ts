@@ -48,6 +48,14 @@ export function lossesOf(requests: History['requests'], entries: readonly string
   )
 }
 
+/** Streams that subscribers saw of a log. */
+type SeenStreams = Pick<History, 'visits' | 'firstLines' | 'discords' | 'entries'>
+
+/** Violations that the streams of one service show. */
+export function streamFaultsOf(seen: SeenStreams): readonly string[] {
+  return [...unbroken(seen), ...sameLines(seen)].slice(0, LISTED_MAX)
+}
+
 function* doubled(events: readonly LoggedEvent[]): Generator<string> {
   const seqs = new Map<string, number>()
   for (const event of events) {
@@ -155,7 +163,7 @@ function* refusals({ requests }: History): Generator<string> {
   }
 }
 
-function* unbroken({ visits }: History): Generator<string> {
+function* unbroken({ visits }: Pick<History, 'visits'>): Generator<string> {
   const bySubscriber = new Map<number, Visit[]>()
   for (const visit of visits.filter(({ type }) => type === undefined)) {
     const own = bySubscriber.get(visit.subscriber)
@@ -177,7 +185,7 @@ function* unbroken({ visits }: History): Generator<string> {
   }
 }
 
-function* sameLines({ firstLines, discords, entries }: History): Generator<string> {
+function* sameLines({ firstLines, discords, entries }: SeenStreams): Generator<string> {
   for (const { seq, node, what } of discords) yield `${node} at ${seq}: ${what}`
   for (const [seq, line] of firstLines) {
     if (entries[seq - 1]?.split('\n', 1)[0] !== line) yield `a stream showed another line of ${seq}`

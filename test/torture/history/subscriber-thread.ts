@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomOf } from '../../../sim/random.ts'
 import type { Discord, Visit } from './history.ts'
-import { resetConnection } from '../stream/reset-connection.ts'
+import { resetConnection } from './reset-connection.ts'
 
 /** Settings of the thread. */
 export type SubscriberSettings = Readonly<{

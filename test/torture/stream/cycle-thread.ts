@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Random, randomOf } from '../../../sim/random.ts'
-import { resetConnection } from './reset-connection.ts'
+import { resetConnection } from '../history/reset-connection.ts'
 
 /** Order to the thread: connections to a port from so many callers. Cycles are numbered from `first`. */
 export type CycleOrder = Readonly<{ port: number; first: number; cycles: number; callers: number }>

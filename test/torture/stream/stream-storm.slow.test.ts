@@ -9,7 +9,8 @@ import { skipWithout } from '../../processes/test-needs.ts'
 import { openCampaign } from '../campaign.ts'
 import { heldNow } from './held-now.ts'
 import { openStreamFrom } from './open-stream-from.ts'
-import { openStormCrowd } from './storm-crowd.ts'
+import { streamFaultsOf } from '../history/history-checker.ts'
+import { openHoppingSubscribers } from '../history/hopping-subscribers.ts'
 import { openTortureNode, type TortureNode } from './torture-node.ts'
 import { connectionsTo, openTroubledReaders, type SlowVisit, type TroubledGroup } from './troubled-readers.ts'
 
@@ -42,6 +43,9 @@ const SUBSCRIBER_BYTES_MAX = 100_000
 const HEAP_NOISE_BYTES = 8_000_000
 const ASKED_CALM = 150
 const PUBLISH_EVERY_MS = 20
+/** Healthy subscribers leave no stream by themselves. */
+const NEVER_MS = 10_000_000
+const REACHED_MS_MAX = 60_000
 /** Pause between two looks at the kernel's connections, which it lists slowly. */
 const LOOK_MS = 50
 
@@ -111,9 +115,15 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
       await node.publish(HISTORY_EVENTS)
       const calm = await p99Of(node, ASKED_CALM)
       const before = heldNow()
-      const first = node.head()
-      await using crowd = openStormCrowd({ url: node.url, subscribers: healthy, head: first })
-      await crowd.reach(first)
+      await using crowd = openHoppingSubscribers({
+        seed: CAMPAIGN.seed,
+        subscribers: healthy,
+        hopMs: NEVER_MS,
+      })
+      const reach = async (seq: number): Promise<void> =>
+        assert.equal(await crowd.lacking(seq, REACHED_MS_MAX), 0, `all have ${seq}`)
+      crowd.nodes([['node', node.url]])
+      await reach(node.head())
       await using troubled = await openTroubledReaders(node.port, groups)
       const connected = heldNow()
       const bytesEach = (connected.heapBytes - before.heapBytes) / CAMPAIGN.size
@@ -133,8 +143,8 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
       )
       await publishUntil(node, allUnacknowledged(node, of('dead')))
 
-      const dropped = await crowd.drop()
-      const back = crowd.reach(node.head())
+      const dropped = await crowd.cut(1)
+      const back = node.publish(1).then(reach)
       const [storm] = await Promise.all([p99Of(node, back), publishUntil(node, back)])
       const peak = process.memoryUsage().rss
 
@@ -153,14 +163,14 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
             `an address of ${kind} ones is free`,
           )
 
-      await crowd.reach(node.head())
-      const { lines, faults, counts } = await crowd.end()
-      assert.deepEqual(faults, [], `seed ${CAMPAIGN.seed}`)
-      assert.equal(counts.refused, 0)
+      await reach(node.head())
+      const { visits, firstLines, discords, counts } = await crowd.end()
       const log = await readLines(node.url, 0)
-      assert.deepEqual(lines, log.slice(first), 'the crowd saw the log')
+      const seen = { visits, firstLines: new Map(firstLines), discords, entries: log }
+      assert.deepEqual(streamFaultsOf(seen), [], `seed ${CAMPAIGN.seed}`)
+      assert.equal(counts.unavailable, 0)
       const slow = await troubled.end()
-      const slowVisits = slow.reduce((sum, visits) => sum + assertSlow(visits, log), 0)
+      const slowVisits = slow.reduce((sum, one) => sum + assertSlow(one, log), 0)
       await until(async () => (await node.metric('daybook_stream_clients')) === 0)
       const opened = await node.metric('daybook_stream_opened_total')
       assert.equal(await node.metric('daybook_stream_closed_total'), opened, 'each stream ended once')
@@ -184,7 +194,7 @@ suite(`a storm of ${CAMPAIGN.size} subscribers`, () => {
       CAMPAIGN.finish(t, figures, {
         dropped: Math.floor(healthy * 0.9),
         dead: of('dead') + of('stalled'),
-        connections: healthy * 2,
+        hops: healthy * 2,
         deliveries: healthy * 20,
         slowVisits: of('slow') * 2,
         lifetime: of('dead'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { resetConnection } from './reset-connection.ts'
+import { resetConnection } from '../history/reset-connection.ts'
 
 /** Ends of a connection by its client. */
 export type ConnectionEnd = 'fin' | 'rst' | 'half-close'

@@ -84,11 +84,10 @@ export async function runSoak(settings: Settings, tell: (line: string) => void):
     async () => (await headOf(mirror)) === HISTORY_EVENTS,
     SETTLED_MS_MAX,
   )
-  const { data, said, url } = writer
   using publishers = openClusterPublishers({
     seed,
     publishers: PUBLISHERS,
-    nodes: [{ name: 'writer', kind: 'writer', data, said, url: () => url, publishUrl: writer.ops }],
+    nodes: [{ ...writer, name: 'writer', kind: 'writer', url: () => writer.url, publishUrl: writer.ops }],
     token: course.token,
     pay: null,
     paceMs: (DRAFTS_OF_REQUEST * PUBLISHERS * 1_000) / (EVENTS_PER_SECOND * factor),

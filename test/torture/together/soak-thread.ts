@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomOf } from '../../../sim/random.ts'
 import type { SoakLoad, SoakReport } from './soak-clients.ts'
-import { resetConnection } from '../stream/reset-connection.ts'
+import { resetConnection } from '../history/reset-connection.ts'
 
 const load = workerData as SoakLoad
 const random = randomOf(`${load.seed} readers`)
