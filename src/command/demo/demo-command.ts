@@ -198,7 +198,7 @@ async function sendDraft(port: number, settings: ServiceSettings, draft: Publish
   const response = await fetch(address, {
     method: 'POST',
     headers: { authorization: `Bearer ${settings.tokens[0] ?? ''}`, 'content-type': 'application/json' },
-    body: JSON.stringify(draft),
+    body: JSON.stringify([draft]),
   }).catch(() => null)
   if (response === null) return 'later'
   const answer = await response.text()
