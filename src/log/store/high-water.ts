@@ -33,15 +33,15 @@ type HighWaterMark = Disposable &
 export const HIGH_WATER_FILE = 'high-water'
 
 /**
- * Bytes of each of the file's two places, which are written in turn: an interrupted write damages only the older mark.
+ * Bytes of each of the file's two slots, which are written in turn: an interrupted write damages only the older mark.
  */
-const PLACE_BYTES = 4_096
-const PLACES = [0, PLACE_BYTES] as const
+const SLOT_BYTES = 4_096
+const SLOTS = [0, SLOT_BYTES] as const
 const CRC_BYTES = 4
 
-/** Former logs in a mark, the newest ones. More would not fit its place. */
+/** Former logs in a mark, the newest ones. More would not fit a slot. */
 const FORMER_MAX = 16
-/** Attempts to read the file. A writer may change one place and then the other while the file is read. */
+/** Attempts to read the file. A writer may change one slot and then the other while the file is read. */
 const READS_MAX = 3
 
 /** Reads the mark of a data directory; null without a file. Throws a StoreError when the file holds no mark. */
@@ -63,9 +63,9 @@ export function openHighWater(dataDirectory: string): HighWaterMark {
   return {
     write(mark) {
       const next = turn + 1
-      const written = writeSync(file, formatPlace({ turn: next, mark }), 0, PLACE_BYTES, PLACES[next % 2])
-      assert(written === PLACE_BYTES, `only ${written} bytes of the high-water mark were written`)
-      // A failed write is repeated in the same place, because the other one has the only whole mark.
+      const written = writeSync(file, formatSlot({ turn: next, mark }), 0, SLOT_BYTES, SLOTS[next % 2])
+      assert(written === SLOT_BYTES, `only ${written} bytes of the high-water mark were written`)
+      // A failed write is repeated in the same slot, because the other one has the only whole mark.
       turn = next
     },
     sync: () => fsyncSync(file),
@@ -83,40 +83,39 @@ export function markHighWater(dataDirectory: string, mark: HighWater): void {
 }
 
 /**
- * Makes the file with its first mark, and gives it its name when it is complete. Both places are written, so that every
+ * Makes the file with its first mark, and gives it its name when it is complete. Both slots are written, so that every
  * later mark has its space even when the disk is full.
  */
 function create(path: string, mark: HighWater): void {
-  writeDurably(path, Buffer.concat([formatPlace({ turn: 0, mark }), formatPlace({ turn: 1, mark })]))
+  writeDurably(path, Buffer.concat([formatSlot({ turn: 0, mark }), formatSlot({ turn: 1, mark })]))
 }
 
 /** A mark and its number, by which the newer of the two is found. */
 type NumberedMark = Readonly<{ turn: number; mark: HighWater }>
 
-/** Formats a place: CRC-32, JSON of the turn and the mark, zeros. */
-function formatPlace({ turn, mark }: NumberedMark): Uint8Array {
-  const place = Buffer.alloc(PLACE_BYTES)
-  const { log, checkpoint, place: carried } = mark
+/** Formats a slot: CRC-32, JSON of the turn and the mark, zeros. */
+function formatSlot({ turn, mark }: NumberedMark): Uint8Array {
+  const slot = Buffer.alloc(SLOT_BYTES)
+  const { log, checkpoint, place } = mark
   const former = mark.former.slice(-FORMER_MAX).map(({ id, size }) => ({ id, size }))
-  const json = Buffer.from(JSON.stringify({ turn, log, checkpoint, former, place: carried }))
-  assert(json.length <= PLACE_BYTES - CRC_BYTES, `a mark has ${json.length} bytes`)
-  place.set(json, CRC_BYTES)
-  place.writeUInt32LE(crc32(place.subarray(CRC_BYTES)))
-  return place
+  const json = Buffer.from(JSON.stringify({ turn, log, checkpoint, former, place }))
+  assert(json.length <= SLOT_BYTES - CRC_BYTES, `a mark has ${json.length} bytes`)
+  slot.set(json, CRC_BYTES)
+  slot.writeUInt32LE(crc32(slot.subarray(CRC_BYTES)))
+  return slot
 }
 
 function newestMark(path: string): NumberedMark | undefined {
   const bytes = readFileSync(path)
-  const places = PLACES.map((start) => parsePlace(bytes.subarray(start, start + PLACE_BYTES)))
-  return places.filter((mark) => mark !== undefined).toSorted((a, b) => b.turn - a.turn)[0]
+  const marks = SLOTS.map((start) => parseSlot(bytes.subarray(start, start + SLOT_BYTES)))
+  return marks.filter((mark) => mark !== undefined).toSorted((a, b) => b.turn - a.turn)[0]
 }
 
-function parsePlace(place: Buffer): NumberedMark | undefined {
-  if (place.length < PLACE_BYTES || place.readUInt32LE() !== crc32(place.subarray(CRC_BYTES)))
-    return undefined
-  const end = place.indexOf(0, CRC_BYTES)
+function parseSlot(slot: Buffer): NumberedMark | undefined {
+  if (slot.length < SLOT_BYTES || slot.readUInt32LE() !== crc32(slot.subarray(CRC_BYTES))) return undefined
+  const end = slot.indexOf(0, CRC_BYTES)
   try {
-    return numberedMarkOf(JSON.parse(place.toString('utf8', CRC_BYTES, end < 0 ? PLACE_BYTES : end)))
+    return numberedMarkOf(JSON.parse(slot.toString('utf8', CRC_BYTES, end < 0 ? SLOT_BYTES : end)))
   } catch {
     // The CRC is right but the content is not JSON, so Daybook did not write it.
     return undefined

@@ -8,7 +8,7 @@ export const FAULTS_MAX = 20
 /** The fault of one draft of a request. */
 export type DraftFault = Readonly<{
   code: ProblemCode
-  /** Place of the draft in its request, from 0. */
+  /** Index of the draft in its request, from 0. */
   index: number
   /** Its line, from 1, when the request has lines. */
   line?: number | undefined
