@@ -71,16 +71,12 @@ type CommitQueueSettings = CommitFailureSettings &
     onIrregular(refusal: BooksRefusal): void
   }>
 
-/** A request that waits for its commit. */
-type WaitingRequest = Readonly<{
-  size: number
-  arrivedMs: number
-  /** Runs the request in the transaction. The last run counts. */
-  run(): void
-  /** Answers the request with the result of its run. */
-  answer(): void
-  refuse(outcome: FailedOutcome): void
-}>
+/** A request that waits for its commit: its work in the transaction, and what its last run has given. */
+type WaitingRequest = Readonly<{ size: number; arrivedMs: number; work(): unknown }> & {
+  result: unknown
+  /** Answers the request. */
+  resolve(result: unknown): void
+}
 
 /** Time until a release goes on whose commit failed. */
 const RELEASE_RETRY_MS = 1_000
@@ -106,14 +102,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   function enqueue<Result>(size: number, work: () => Result): Promise<Result | FailedOutcome> {
     if (size > path.requestMax) return Promise.resolve(TOO_LARGE)
     const { promise, resolve } = Promise.withResolvers<Result | FailedOutcome>()
-    let result: Result | FailedOutcome = UNAVAILABLE
-    waiting.push({
-      size,
-      arrivedMs: monotonicMs(),
-      run: () => void (result = work()),
-      answer: () => resolve(result),
-      refuse: resolve,
-    })
+    waiting.push({ size, arrivedMs: monotonicMs(), work, result: UNAVAILABLE, resolve })
     if (!isRunning) running = commitAll()
     return promise
   }
@@ -154,7 +143,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
         // The requests behind this one keep their room, whatever it releases.
         rest -= request.size
         path.reserve(rest)
-        request.run()
+        request.result = request.work()
       }
       release.run()
       return stateOf(appender, held)
@@ -175,7 +164,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     const ms = monotonicMs() - (requests[0]?.arrivedMs ?? monotonicMs())
     reportCommit(settings, before, end.built, { requests: requests.length, held: end.built.held, ms })
     for (const one of irregular) settings.onIrregular(one)
-    for (const { answer } of requests) answer()
+    for (const request of requests) request.resolve(request.result)
     goOn()
   }
 
@@ -185,7 +174,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
    */
   function refuseAll(requests: readonly WaitingRequest[], outcome: FailedOutcome): void {
     isBroken ||= outcome === UNAVAILABLE
-    for (const { refuse } of requests) refuse(outcome)
+    for (const request of requests) request.resolve(outcome)
     retry ??= setTimeout(() => {
       retry = null
       goOn()

@@ -12,11 +12,14 @@ type Kinds = Readonly<{
 
 /** Runs the work with a link to another end, which keeps its notes. */
 async function linked(
-  work: (link: ReturnType<typeof openThreadLink<Kinds, {}>>, notes: string[]) => Promise<void>,
+  work: (
+    link: ReturnType<typeof openThreadLink<{ sent: Kinds; received: {} }>>,
+    notes: string[],
+  ) => Promise<void>,
 ) {
   const { port1, port2 } = new MessageChannel()
   const notes: string[] = []
-  openThreadLink<{}, Kinds>(port2, {
+  openThreadLink<{ sent: {}; received: Kinds }>(port2, {
     note: (text) => void notes.push(text),
     async double(value) {
       if (value < 0) throw new Error(`${value} is below zero`)
@@ -29,7 +32,7 @@ async function linked(
     never: () => new Promise(() => {}),
   })
   try {
-    await work(openThreadLink<Kinds, {}>(port1, {}), notes)
+    await work(openThreadLink<{ sent: Kinds; received: {} }>(port1, {}), notes)
   } finally {
     port1.close()
   }
@@ -71,7 +74,7 @@ suite('a link of two threads', () => {
        parentPort.on('message', ({ id }) => parentPort.postMessage({ is: 'answer', id, answer: 2 }))`,
       { eval: true },
     )
-    const link = openThreadLink<Kinds, {}>(worker, {})
+    const link = openThreadLink<{ sent: Kinds; received: {} }>(worker, {})
     assert.equal(await link.ask('double', 1), 2)
     const answer = link.askWithin(20, 'double', 1)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)

@@ -6,6 +6,9 @@ import { assert } from '../protocol/brand.ts'
  */
 type MessageTable = Readonly<Record<string, (...content: never[]) => unknown>>
 
+/** Kinds that one end sends, and kinds that it receives. */
+type MessageTables = Readonly<{ sent: MessageTable; received: MessageTable }>
+
 type Content<Table extends MessageTable, Kind extends keyof Table> = Parameters<Table[Kind]>
 type Answer<Table extends MessageTable, Kind extends keyof Table> = Awaited<ReturnType<Table[Kind]>>
 
@@ -48,10 +51,11 @@ type Asked = {
 }
 
 /** Opens an end of the messages between two threads. `received` has a function for each kind that comes. */
-export function openThreadLink<Sent extends MessageTable, Received extends MessageTable>(
+export function openThreadLink<Tables extends MessageTables>(
   port: Port,
-  received: Received,
-): ThreadLink<Sent> {
+  received: Tables['received'],
+): ThreadLink<Tables['sent']> {
+  type Sent = Tables['sent']
   const asked = new Map<number, Asked>()
   let lastId = 0
 

@@ -32,7 +32,7 @@ export type FromAnswerThread = Readonly<{
 function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSettings): void {
   yieldToServing(process.platform)
   const reader = openReader(data, openHeadCell(head))
-  const link = openThreadLink<FromAnswerThread, ToAnswerThread>(port, {
+  const link = openThreadLink<{ sent: FromAnswerThread; received: ToAnswerThread }>(port, {
     async make(job) {
       const before = process.threadCpuUsage()
       const reply = await answer(job)

@@ -84,7 +84,7 @@ function startAnswerThread(
   const worker = new Worker(new URL(import.meta.resolve('./answer-thread.ts')), { workerData: settings })
   const exited = once(worker, 'exit').catch(() => undefined)
   let failure: Error | undefined
-  const link = openThreadLink<ToAnswerThread, FromAnswerThread>(worker, {
+  const link = openThreadLink<{ sent: ToAnswerThread; received: FromAnswerThread }>(worker, {
     async scripts() {
       try {
         return await scripts()

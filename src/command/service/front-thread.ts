@@ -49,7 +49,7 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
   const registry = new Registry()
   let drained: Promise<void> | undefined
   const quiet = Promise.withResolvers<void>()
-  const link = openThreadLink<FromFront, ToFront>(port, {
+  const link = openThreadLink<{ sent: FromFront; received: ToFront }>(port, {
     metrics: () => metricsOf(registry),
     readable: () => isReadable(front.reader),
     endStreams() {

@@ -84,7 +84,7 @@ async function startThread(
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const listening = Promise.withResolvers<void>()
   let stopping = false
-  const link = openThreadLink<ToFront, FromFront>(worker, {
+  const link = openThreadLink<{ sent: ToFront; received: FromFront }>(worker, {
     listening: listening.resolve,
     broken: (reason) => onBroken(`a failure in ${name} that nothing waited for: ${reason}`),
     line: (fact, values) => lines.write(fact, values),

@@ -49,7 +49,7 @@ export function openPictureDrawing(idleMs: number = IDLE_MS): PictureDrawing {
 
 function startThread(): DrawingThread {
   const worker = new Worker(new URL(import.meta.resolve('./picture-thread.ts')))
-  const link = openThreadLink<ToPictureThread, {}>(worker, {})
+  const link = openThreadLink<{ sent: ToPictureThread; received: {} }>(worker, {})
   worker.on('error', link.fail)
   worker.on('exit', () => link.fail(new Error('the thread that draws pictures stopped')))
   // The thread alone keeps no process alive. A new listener would undo it.

@@ -15,7 +15,7 @@ export type ToPictureThread = Readonly<{
 function run(port: MessagePort): void {
   yieldToServing(process.platform)
   const rasteriser = openRasteriser()
-  openThreadLink<{}, ToPictureThread>(port, {
+  openThreadLink<{ sent: {}; received: ToPictureThread }>(port, {
     async draw(svg) {
       const before = process.threadCpuUsage()
       const rasterise = await rasteriser

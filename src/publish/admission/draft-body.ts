@@ -122,7 +122,7 @@ export function* cutArray(body: Buffer): Cut {
   /** Brackets that are open in the draft. */
   let depth = 0
   for (let at = start; at < body.length; at += 1) {
-    switch (body[at]) {
+    switch (body[at] ?? 0) {
       case QUOTE:
         // To the end of the string.
         for (at += 1; at < body.length && body[at] !== QUOTE; at += 1) if (body[at] === BACKSLASH) at += 1

@@ -50,7 +50,7 @@ export async function runWriter(
   let log: WriterLog | null = null
   let carried: CarriedLog | null = null
   let server: Server | null = null
-  const { tell, askWithin } = openThreadLink<FromWriter, ToWriter>(port, {
+  const { tell, askWithin } = openThreadLink<{ sent: FromWriter; received: ToWriter }>(port, {
     barrier: async () => (await carried?.barrier().catch(() => null)) ?? null,
     stop: () => state.stop(),
     close() {

@@ -47,7 +47,7 @@ export async function startWriter(
     closing = true
     listening.reject(failure)
   }
-  const link = openThreadLink<ToWriter, FromWriter>(worker, {
+  const link = openThreadLink<{ sent: ToWriter; received: FromWriter }>(worker, {
     ...listeners,
     async operations(path, accepting) {
       try {
