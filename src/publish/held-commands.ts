@@ -79,14 +79,56 @@ type HeldCommandSettings = Readonly<{
   quiet: HeldCommands['quiet']
 }>
 
-/** Opens the held drafts for changes, which run in the commits of the queue, and for reading. */
+/** Opens the commands, which run in the commits of the queue, and the reading. */
 export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
-  const { held, path, enqueue, quiet } = settings
+  const { appender, held, expected, release, path, now, enqueue, quiet } = settings
 
   /** The held drafts, for reading in this turn. */
   function readable(): HeldDrafts {
     assert(!path.isOpen(), 'held drafts are read while no commit is open')
     return held
+  }
+
+  /** Ends a draft that will never be published. */
+  function end(draft: HeldDraft, state: EndedDraft['state'], place: string | null, reason: string): void {
+    held.end(draft, { state, settledAt: now(), place, reason })
+    expected.forget(draft.draft.contestId)
+    release.touch(draft.draft.contestId)
+  }
+
+  /** Notes that a draft waits for no verdict of the chain any more. */
+  function makeReady(draft: HeldDraft, by: Partial<Pick<HeldDraft, 'chain' | 'place' | 'vouch'>>): void {
+    held.change({ ...draft, ...by, settledAt: now(), reason: null })
+    release.touch(draft.draft.contestId)
+  }
+
+  /** Runs the release. Its events can change the treasury, on which other contests depend. */
+  function releaseAll(): number {
+    release.touch('dependent')
+    return release.run()
+  }
+
+  /** Uses verdicts of the chain, and publishes what they let go. */
+  function settle(settlements: readonly Settlement[], chain: string): Settled {
+    if (held.chain() === null) held.keepChain(chain)
+    if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
+    const verdicts = new Map(settlements.map((verdict) => [verdict.tx, verdict]))
+    const drafts = [...verdicts.keys()].flatMap((tx) => askedAbout(held, tx))
+    let failed = 0
+    for (const draft of drafts) {
+      const verdict = verdicts.get(draft.draft.tx ?? '')
+      if (verdict?.is === 'final' && verdict.drafts?.includes(draft.id) !== false) {
+        makeReady(draft, { chain: 'final', place: verdict.place })
+      } else if (verdict?.is === 'failed') {
+        failed += 1
+        end(draft, 'failed', verdict.place, verdict.reason)
+      } else if (verdict?.is === 'excess' && verdict.reason !== draft.reason) {
+        held.change({ ...draft, reason: verdict.reason })
+      }
+    }
+    const published = releaseAll()
+    const refused = drafts.filter(({ ref }) => held.find(ref)?.chain === 'final').length
+    return { ok: true, published, failed, refused }
   }
 
   /** Runs a command of the operator about some drafts, and what it lets go. */
@@ -97,24 +139,47 @@ export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
   ): Promise<HeldOutcomes | FailedOutcome> {
     return enqueue(path.sizeOfDecision(refs.length, reason), () => {
       change()
-      releaseAll(settings)
-      return { ok: true, drafts: refs.map((ref) => outcomeOf(settings, ref)) }
+      releaseAll()
+      return { ok: true, drafts: refs.map(outcomeOf) }
     })
   }
 
-  function sizeOf(verdict: Settlement): number {
-    const named = askedAbout(readable(), verdict.tx).length
-    return path.sizeOfVerdict(named, 'reason' in verdict ? verdict.reason : verdict.place)
+  function* heldBy(refs: readonly string[]): Generator<HeldDraft, void> {
+    for (const ref of refs) {
+      const draft = held.find(ref)
+      if (draft !== undefined) yield draft
+    }
+  }
+
+  function outcomeOf(ref: string): HeldOutcome {
+    const draft = held.find(ref)
+    if (draft !== undefined) return { ref, status: 'held', chain: draft.chain, reason: draft.reason }
+    const event = appender.published(ref)
+    if (event !== undefined) return { ref, status: 'published', seq: event.seq }
+    const ended = held.ended(ref)
+    if (ended !== undefined) return { ref, status: ended.state, reason: ended.reason }
+    return { ref, status: 'unknown' }
   }
 
   return {
     settle(verdicts, chain) {
-      const size = verdicts.reduce((sum, verdict) => sum + sizeOf(verdict), 0)
-      return enqueue(size, () => settle(settings, verdicts, chain))
+      const sizes = verdicts.map((verdict) => {
+        const named = askedAbout(readable(), verdict.tx).length
+        return path.sizeOfVerdict(named, 'reason' in verdict ? verdict.reason : verdict.place)
+      })
+      const size = sizes.reduce((sum, one) => sum + one, 0)
+      return enqueue(size, () => settle(verdicts, chain))
     },
-    release: (refs) => command(refs, '', () => settings.release.touch('all')),
-    vouch: (refs, reason) => command(refs, reason, () => vouch(settings, refs, reason)),
-    drop: (refs, reason) => command(refs, reason, () => drop(settings, refs, reason)),
+    release: (refs) => command(refs, '', () => release.touch('all')),
+    vouch: (refs, reason) =>
+      command(refs, reason, () => {
+        for (const draft of heldBy(refs))
+          if (!isReady(draft)) makeReady(draft, { chain: 'vouched', vouch: reason })
+      }),
+    drop: (refs, reason) =>
+      command(refs, reason, () => {
+        for (const draft of heldBy(refs)) end(draft, 'dropped', draft.place, reason)
+      }),
     quiet,
     asked: () => [...readable().all()].filter((draft) => !isReady(draft)),
     askedAbout: (tx) => askedAbout(readable(), tx),
@@ -131,100 +196,7 @@ export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
   }
 }
 
-/** Uses verdicts of the chain, and publishes what they let go. */
-function settle(settings: HeldCommandSettings, settlements: readonly Settlement[], chain: string): Settled {
-  const { held } = settings
-  if (held.chain() === null) held.keepChain(chain)
-  if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
-  const verdicts = new Map(settlements.map((verdict) => [verdict.tx, verdict]))
-  const drafts = [...verdicts.keys()].flatMap((tx) => askedAbout(held, tx))
-  let failed = 0
-  for (const draft of drafts) {
-    const verdict = verdicts.get(draft.draft.tx ?? '')
-    if (verdict === undefined) continue
-    if (verdict.is === 'failed') failed += 1
-    settleOne(settings, draft, verdict)
-  }
-  const published = releaseAll(settings)
-  const refused = drafts.filter(({ ref }) => held.find(ref)?.chain === 'final').length
-  return { ok: true, published, failed, refused }
-}
-
-/** Puts the operator's decision in the place of the chain's verdict. */
-function vouch(settings: HeldCommandSettings, refs: readonly string[], reason: string): void {
-  for (const ref of refs) {
-    const draft = settings.held.find(ref)
-    if (draft === undefined || isReady(draft)) continue
-    makeReady(settings, {
-      ...draft,
-      chain: 'vouched',
-      vouch: reason,
-      settledAt: settings.now(),
-      reason: null,
-    })
-  }
-}
-
-function drop(settings: HeldCommandSettings, refs: readonly string[], reason: string): void {
-  for (const ref of refs) {
-    const draft = settings.held.find(ref)
-    if (draft !== undefined) end(settings, draft, { state: 'dropped', place: draft.place, reason })
-  }
-}
-
-/** Runs the release. Its events can change the treasury, on which other contests depend. */
-function releaseAll({ release }: HeldCommandSettings): number {
-  release.touch('dependent')
-  return release.run()
-}
-
-/** Ends a draft that will never be published. */
-function end(
-  { held, expected, release, now }: HeldCommandSettings,
-  draft: HeldDraft,
-  { state, place, reason }: Pick<EndedDraft, 'state' | 'place' | 'reason'>,
-): void {
-  held.end(draft, { state, settledAt: now(), place, reason })
-  expected.forget(draft.draft.contestId)
-  release.touch(draft.draft.contestId)
-}
-
-/** Notes that a draft waits for no verdict of the chain any more. */
-function makeReady({ held, release }: HeldCommandSettings, draft: HeldDraft): void {
-  held.change(draft)
-  release.touch(draft.draft.contestId)
-}
-
-/** Uses the chain's verdict on one draft. */
-function settleOne(settings: HeldCommandSettings, draft: HeldDraft, verdict: Settlement): void {
-  const { held, now } = settings
-  switch (verdict.is) {
-    case 'final':
-      if (verdict.drafts?.includes(draft.id) === false) return
-      return makeReady(settings, {
-        ...draft,
-        chain: 'final',
-        place: verdict.place,
-        settledAt: now(),
-        reason: null,
-      })
-    case 'failed':
-      return end(settings, draft, { state: 'failed', place: verdict.place, reason: verdict.reason })
-    case 'excess':
-      return verdict.reason === draft.reason ? undefined : held.change({ ...draft, reason: verdict.reason })
-  }
-}
-
+/** Held drafts that wait for the verdict of the chain on a transaction that is written so. */
 function askedAbout(held: HeldDrafts, tx: string): readonly HeldDraft[] {
   return held.naming(tx).filter((draft) => draft.draft.tx === tx && !isReady(draft))
-}
-
-function outcomeOf({ held, appender }: HeldCommandSettings, ref: string): HeldOutcome {
-  const draft = held.find(ref)
-  if (draft !== undefined) return { ref, status: 'held', chain: draft.chain, reason: draft.reason }
-  const event = appender.published(ref)
-  if (event !== undefined) return { ref, status: 'published', seq: event.seq }
-  const ended = held.ended(ref)
-  if (ended !== undefined) return { ref, status: ended.state, reason: ended.reason }
-  return { ref, status: 'unknown' }
 }
