@@ -1,7 +1,7 @@
 /**
  * The room `publish` is the only way of a draft into a log: it admits it (grammar, no wallet address, order, balance), then
  * publishes or holds it with `log/append.ts`. It knows the log and its folds, and nothing of readers. An option can plug in
- * another path of commits (`commit-path.ts`), and settle held drafts (`held-queue.ts`).
+ * another path of commits (`commit-path.ts`), and settle held drafts (`held-commands.ts`).
  *
  * Begin here, with one commit from its requests to their answers. `publish-request.ts` admits the drafts of a request,
  * `release.ts` publishes held ones, `api/publish-api.ts` takes requests over HTTP, and `writer/run-writer.ts` is the
