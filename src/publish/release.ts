@@ -62,6 +62,7 @@ export function openRelease(settings: ReleaseSettings): Release {
       if (left === 0 || due.size === 0) return 0
       const groups = groupsOf(due, held)
       due = new Set()
+      if (groups.length === 0) return 0
       let published = 0
       for (let walked = -1; walked !== 0 && left > 0; published += walked) {
         walked = walk(settings, groups, left)
