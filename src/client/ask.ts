@@ -10,7 +10,7 @@ export type AskOptions = Readonly<{
   signal?: AbortSignal | undefined
   /** Attempts at most; 6 by default. */
   attemptsMax?: number
-  /** Timeout for the head of the answer, and for each next part of its body; 30 s by default. */
+  /** Timeout for the head of the answer, and for each part of its body; 30 s by default. */
   silenceMs?: number
 }>
 
@@ -20,7 +20,7 @@ export type Answer = Readonly<{
   headers: Headers
   bytes: () => Bytes
   text: () => string
-  /** Body parsed as JSON, without a check of its form. Throws `unexpected-answer` when it is no JSON. */
+  /** Body parsed as JSON, without a check of its form. Throws `unexpected-answer` when it is not JSON. */
   json: () => ReturnType<typeof JSON.parse>
 }>
 
@@ -54,9 +54,9 @@ export type AskSettings = Readonly<{
 
 export const ATTEMPTS_MAX = 6
 const SILENCE_MS = 30_000
-/** Longest `Retry-After` to wait for. A longer one is thrown with its error. */
+/** Longest `Retry-After` to wait for. With a longer one the error is thrown. */
 const RETRY_AFTER_MS_MAX = 120_000
-/** Upper bound of the wait before the first retry; doubled for each next retry up to the maximum. */
+/** Upper bound of the wait before the first retry. It doubles with each retry, up to the maximum. */
 export const BACKOFF_MS = 1_000
 const BACKOFF_MS_MAX = 30_000
 /** Bytes of the largest answer of `get`. */
@@ -73,7 +73,7 @@ export function waitMsAfter(error: unknown, attempt: number, random: () => numbe
   if (!(error instanceof DaybookError) || !mayPass(error)) return undefined
   const asked = error.retryAfterMs
   if (asked === undefined) return backoffMs(attempt, random)
-  // Up to one second more spreads out clients that got the same `Retry-After`.
+  // Up to one extra second spreads out clients that got the same `Retry-After`.
   return asked > RETRY_AFTER_MS_MAX ? undefined : asked + random() * BACKOFF_MS
 }
 
@@ -133,7 +133,9 @@ export function openAsk({ base, headers: own, ...handed }: AskSettings): Ask {
     }
   }
 
-  /** Sends a small request whose answer states the rate limit. The request that follows meets any failure. */
+  /**
+   * Sends a small request whose answer states the rate limit. Ignores a failure, which the next request would meet too.
+   */
   async function probeRateLimit(): Promise<void> {
     await once('/api/v1/status', {}).then(whole, () => undefined)
   }
@@ -217,7 +219,7 @@ async function whole({ status, headers, stream }: OpenAnswer): Promise<Answer> {
   }
 }
 
-/** Keeps the requests of one client below the rate limit of its address (PROTOCOL.md, section 12). */
+/** Keeps one client's requests below the rate limit of its address (PROTOCOL.md, section 12). */
 type Pace = Readonly<{
   /** Settles when a request may be sent. `probe` sends a small request whose answer states the rate limit. */
   wait: (path: string, probe: () => Promise<void>, signal?: AbortSignal) => Promise<void>
@@ -225,15 +227,17 @@ type Pace = Readonly<{
   update: (path: string, headers: Headers) => void
 }>
 
-/** Tiles have their own rate limit. Their answers never change, so they cannot state it. */
+/** Path of tiles, which have their own rate limit. Tile answers never change, so they cannot state it. */
 const TILES = '/api/v1/log/tile/'
 const TILE_REQUESTS = 600
 const WINDOW_MS = 60_000
-/** Requests without a known rate limit before a probe is sent: immutable answers state no limit. */
+/** Requests sent without a known rate limit before a probe is sent. Immutable answers state no limit. */
 const BLIND_REQUESTS_MAX = 20
-/** Share of the limit that is used without any wait. */
+/** Share of the limit that is used without waiting. */
 const FREE_PART = 0.5
-/** Used requests per free one in a steady state: a fifth of the limit stays free for others of the same address. */
+/**
+ * Used requests for each free one in a steady state. A fifth of the limit stays free for others at the same address.
+ */
 const SPENT_TO_LEFT = 4
 
 type Scope = {
@@ -242,10 +246,10 @@ type Scope = {
   windowMs: number
   /** Send times of our own requests in the last window, past and planned, ascending. */
   readonly sent: number[]
-  /** Requests by others of this address in the window of the last answer, and the time until which they count. */
+  /** Requests by others at this address in the window of the last answer, and when they stop counting. */
   others: number
   othersUntil: number
-  /** Time before which nothing is sent, because the limit was used up. */
+  /** Time before which no request is sent, because the limit is used up. */
   emptyUntil: number
 }
 

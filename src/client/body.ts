@@ -9,7 +9,7 @@ export async function* piecesOf(body: ByteStream): AsyncGenerator<Bytes, void, u
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
   } finally {
-    // Cancelling a broken body rejects, and there is nothing left to close.
+    // Cancelling a broken body rejects, although nothing is left to close.
     await reader.cancel().catch(() => undefined)
   }
 }

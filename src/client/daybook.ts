@@ -60,7 +60,7 @@ export function openDaybook(settings: AskSettings | string): Daybook {
   }
 }
 
-/** Makes the function that opens a loop. The loop has a map of details only when details are asked for. */
+/** Makes the function that opens a loop. Creates the map of details only when details are requested. */
 function loopOf<Asked>(batches: (asked: Asked & WithDetails) => Batches): Loop<Asked> {
   const open = (asked: Asked | undefined, details: DetailsByEvent | undefined): Batches =>
     batches(Object.assign({}, asked, { details }))
@@ -95,14 +95,14 @@ type MethodQuery<One extends AskedEndpoint> = Omit<QueryOf<One>, 'format'> &
   Readonly<{ signal?: AbortSignal | undefined }>
 type AnyAsked = Omit<QueryValues, 'signal'> & Readonly<{ signal?: AbortSignal | undefined }>
 
-/** One method for each endpoint. It takes the variable part of the path, if there is one, then the parameters. */
+/** One method for each endpoint. It takes the variable part of the path, if any, then the parameters. */
 type Methods = Readonly<{
   [One in AskedEndpoint]: [PathPart<One>] extends [never]
     ? (asked?: MethodQuery<One>) => Promise<Answers[One]>
     : (value: PathValue<One>, asked?: MethodQuery<One>) => Promise<Answers[One]>
 }>
 
-/** Makes the methods from the table of endpoints. Answers are parsed, and their form is not checked. */
+/** Makes the methods from the table of endpoints. Parses answers without checking their form. */
 function methodsOf({ get }: Pick<Ask, 'get'>): Methods {
   const method = (id: EndpointId) => async (first?: string | number | AnyAsked, second?: AnyAsked) => {
     const [value, asked = {}] = typeof first === 'object' ? ['', first] : [first ?? '', second]

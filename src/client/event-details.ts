@@ -30,10 +30,10 @@ export type DetailsWire = Readonly<{
   restates?: number
 }>
 
-/** An event with its details, or null. The event has its eight keys only. */
+/** An event with its details, or null. The event has only its eight keys. */
 export type DetailedEvent = Readonly<{ event: EventWire; details: DetailsWire | null }>
 
-/** Details by event, for one loop. A source that has this map asks for details, and adds what it receives. */
+/** Details by event, for one loop. A source with this map requests details and adds them to it. */
 export type DetailsByEvent = WeakMap<EventWire, DetailsWire>
 
 /** Option of the sources of events inside the client. */

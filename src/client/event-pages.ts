@@ -18,7 +18,7 @@ export type SameLog = (headers: Headers) => void
 export const PAGE_EVENTS = 10_000
 
 /**
- * Yields the events of each page up to the end of the query. Throws `gap` when an unfiltered query skips a seq,
+ * Yields the events of each page up to the end of the query. Throws `gap` when an unfiltered query skips a seq. Throws
  * `unexpected-answer` when pages repeat or do not advance, and `another-log` when the service changes its log.
  */
 export async function* pagesOf(
@@ -50,7 +50,7 @@ export async function* pagesOf(
       if (isWhole) noGap(last, seq, step)
       last = seq
     }
-    // `scannedTo` also shows an event that is missing at the end of the page.
+    // `scannedTo` reveals an event that is missing at the end of the page.
     const { scannedTo, hasMore, next } = page
     if (isWhole && step > 0 && to === undefined) noGap(last, scannedTo + 1, step)
     if (events.length > 0) yield events
@@ -64,7 +64,7 @@ export async function* pagesOf(
 /** A page with `details=1`: details by seq. */
 type DetailedPage = EventsPage & Readonly<{ details?: Readonly<Record<number, DetailsWire>> }>
 
-/** The page in an answer. Throws `unexpected-answer` when it is none: a proxy may have answered. */
+/** The page in an answer. Throws `unexpected-answer` for anything else: a proxy may have answered. */
 function pageOf(json: ReturnType<typeof JSON.parse>): DetailedPage {
   const { events, page } = json ?? {}
   const isPage = Array.isArray(events) && events.every((event) => isSeq(event?.seq)) && isSeq(page?.scannedTo)

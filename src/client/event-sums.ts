@@ -12,12 +12,12 @@ export type FindEvent = (seq: number) => Promise<Pick<EventWire, 'kind'>>
 type Cancellation = Readonly<{ kots: Amount; seq: number; corrects: number }>
 
 /**
- * Adds up events as `/summary` does, exactly. A correction counts with its negative amount in the figure of the event
+ * Adds up events exactly, as `/summary` does. A correction counts with its negative amount in the figure of the event
  * that it cancels. The events may come in any order, each once, with their details (`details: true`).
  *
  * A correction of a payout does not say whether it cancels a prize, a refund or a loyalty payment. The kind of the
- * cancelled event decides. `find` is called for each cancelled event that is not among `events`, such as one before the
- * range. Without `find` the promise then rejects with a `RangeError`. Memory grows with the number of payouts.
+ * cancelled event decides. `find` is called for each cancelled event that is not among `events`, for example one before
+ * the range. Without `find` the promise then rejects with a `RangeError`. Memory grows with the number of payouts.
  */
 export async function sumOf(
   events: AsyncIterable<DetailedEvent> | Iterable<DetailedEvent>,
@@ -45,7 +45,7 @@ export async function sumOf(
       continue
     }
     if (type === 'payout') kindsOfPayouts.set(seq, kind)
-    // The kind of a correction is the type of the cancelled event. Only for payouts does the cancelled kind matter.
+    // The kind of a correction is the type of the cancelled event. Only payouts also need the cancelled kind.
     if (type === 'correction') count(kind, '', kots)
     else count(type, kind, kots)
   }

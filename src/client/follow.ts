@@ -16,7 +16,7 @@ export type FollowAsked = Omit<StreamAsked, 'after' | 'serverFilter'> &
     after?: number | undefined
   }>
 
-/** Distance to the head, in events, from which months are read from their files instead of pages. */
+/** Distance to the head, in events, from which month files are read instead of pages. */
 export const ARCHIVE_EVENTS_MIN: number = 3 * PAGE_EVENTS
 
 type Around = Pick<Surroundings, 'sleep' | 'random'>
@@ -37,7 +37,7 @@ export async function* followOf(
 
   async function* checked(batches: Batches): Batches {
     for await (const events of batches) {
-      // The cursor must not pass events of a batch that is not yielded.
+      // The cursor must not pass events of an unfinished batch.
       let last = cursor
       for (const { seq } of events) {
         noGap(last, seq)
@@ -63,19 +63,19 @@ export async function* followOf(
     yield* checked(pagesOf(ask, { after: cursor, signal, details }, sameLog))
   } catch (error) {
     signal?.throwIfAborted()
-    // The stream takes over: it serves all of history too, reconnects, and ends when an event is really missing.
+    // The stream continues: it serves all of history too, reconnects, and ends when an event is really missing.
     if (!(error instanceof DaybookError && canStreamMend(error))) throw error
   }
   yield* streamOf(ask, around, { ...rest, after: cursor }, sameLog)
 }
 
-/** The months in an answer. Throws `unexpected-answer` when it has none: a proxy may have answered. */
+/** The months in an answer. Throws `unexpected-answer` for anything else: a proxy may have answered. */
 function monthsOf(json: ReturnType<typeof JSON.parse>): ArchiveIndex['months'] {
   const { months } = json ?? {}
   if (Array.isArray(months) && months.every((one) => typeof one?.month === 'string')) return months
   throw unexpected('the answer is no list of months')
 }
 
-/** Whether the stream can go on after a failure of a file or a page. A node that is behind lacks the newest files. */
+/** Whether the stream can continue after a failed file or page. A node that is behind lacks the newest files. */
 const canStreamMend = (error: DaybookError): boolean =>
   mayPass(error) || error.code === 'gap' || error.status === 404

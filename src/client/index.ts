@@ -1,7 +1,7 @@
 /**
- * The client for browsers and servers: it asks the API below the rate limit, follows the stream, resumes where it
- * stopped, and notices gaps. It may know the words of the protocol and the proofs of `tlog`, and no runtime but by
- * `surroundings.ts`. Begin to read in `daybook.ts`, then `ask.ts` for one request and `stream.ts` for the stream.
+ * The client for browsers and servers. It asks the API below the rate limit, follows the stream, resumes at its cursor,
+ * and notices gaps. It may import `protocol` and `tlog`, and uses the runtime only through `surroundings.ts`. Begin to
+ * read in `daybook.ts`, then `ask.ts` for one request and `stream.ts` for the stream.
  */
 export { add, type Amount, formatAmount, parseAmount, ZERO } from '../protocol/amount.ts'
 export type { EventWire } from '../protocol/event.ts'

@@ -32,7 +32,7 @@ export function openBodyLines(body: ByteStream): BodyLines {
     lines,
     async close() {
       await lines.return()
-      // Lines that nobody has read yet hold no reader, so their return closes nothing.
+      // Before the first read the body has no reader, so `return` closes nothing.
       if (!body.locked) await body.cancel().catch(() => undefined)
     },
   }

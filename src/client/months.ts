@@ -14,8 +14,8 @@ export type MonthAsked = Readonly<{
 }>
 
 /**
- * Yields the events of a month (`yyyy-mm`) from its file, a batch for each piece of the file. Opens the file again when
- * it breaks off, and continues after the last event. Throws `gap` when a seq is missing.
+ * Yields the events of a month (`yyyy-mm`) from its file, one batch for each piece of the file. Opens the file again
+ * when it breaks off, and continues after the last event. Throws `gap` when a seq is missing.
  */
 export async function* readMonth(
   ask: Pick<Ask, 'open'>,
@@ -35,7 +35,7 @@ export async function* readMonth(
         const events = lines
           .map((line): EventWire => JSON.parse(line))
           .filter(({ seq }) => seq > (last ?? after))
-        // First, because a failure must not move the cursor past events that were not yielded.
+        // First, because after a failure the cursor must not pass events that were not yielded.
         await detailsFile?.fill(events)
         for (const { seq } of events) {
           noGap(last, seq)
@@ -71,12 +71,14 @@ async function openFile(
 }
 
 type DetailsFile = Readonly<{
-  /** Adds the details of these events, which follow the events of the call before. */
+  /** Adds the details of these events. Calls must follow the order of the events. */
   fill: (events: readonly EventWire[]) => Promise<void>
   close: () => Promise<void>
 }>
 
-/** Opens the file with the details of a month. It is read beside the events, so only one piece of it is in memory. */
+/**
+ * Opens the file with the details of a month. It is read together with the events, so that only one piece is in memory.
+ */
 async function openDetailsFile(
   ask: Pick<Ask, 'open'>,
   month: string,
@@ -84,7 +86,7 @@ async function openDetailsFile(
   signal: AbortSignal | undefined,
 ): Promise<DetailsFile> {
   const { headers, lines, close } = await openFile(ask, `${month}.details.jsonl.gz`, signal)
-  // Another node may be behind: its file of an open month lacks the last details.
+  // A node that is behind may lack the last details of an open month.
   const complete = Number(headers.get('daybook-last-seq') ?? Infinity)
   const pending = new Map<number, DetailsWire>()
   let reached = 0

@@ -42,7 +42,7 @@ export type StreamSignal =
 
 type Row = Readonly<Record<StreamSignal, StreamState>>
 
-/** Row of a state that only the given signals change, and `refused` and `stopped`. */
+/** Row of a state in which only the given signals, `refused` and `stopped` change the state. */
 const row = (state: StreamState, changes: Partial<Row>): Row => ({
   opened: state,
   behind: state,

@@ -12,10 +12,10 @@ import { startCursor } from './start-cursor.ts'
 import { STREAM_STATES, type StreamSignal, type StreamState } from './stream-state.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** Status of a stream, reported at each change of state and at each heartbeat. */
+/** Status of a stream, reported at each change of state and each heartbeat. */
 export type StreamStatus = Readonly<{
   state: StreamState
-  /** Cursor from which to resume: the reader has taken all events up to here. */
+  /** Cursor from which to resume. The reader has all events up to here. */
   seq: number
   /** Newest event known to exist. */
   head: number
@@ -27,13 +27,13 @@ export type StreamStatus = Readonly<{
 
 export type StreamAsked = EventFilter &
   Readonly<{
-    /** Exclusive cursor. `head`, the default, is resolved to a seq once, before the first connection. */
+    /** Exclusive cursor. The default, `head`, is resolved to a seq once, before the first connection. */
     after?: number | 'head' | undefined
-    /** First moment, or first month (`yyyy-mm`), resolved once. The later of it and a seq in `after` applies. */
+    /** First moment, or first month (`yyyy-mm`), resolved once. With `after` too, the later of the two applies. */
     from?: Time | undefined
     /**
-     * Lets the service filter the events. This saves traffic, but a missing event then shows no gap. By default the
-     * client receives all events and filters them itself.
+     * Filters events at the service. This saves traffic, but hides missing events. By default the client receives all
+     * events and filters them itself.
      */
     serverFilter?: boolean | undefined
     onStatus?: ((status: StreamStatus) => void) | undefined
@@ -44,9 +44,9 @@ export type Batches<One = EventWire> = AsyncGenerator<readonly One[], void, unde
 
 /** Timeout of a silent connection: two and a half heartbeats (PROTOCOL.md, section 9). */
 export const STREAM_SILENCE_MS = 37_500
-/** Attempts at a gap, or at a cursor ahead of the head: a node that lags may catch up. */
+/** Most attempts at a gap, or at a cursor ahead of the head. A node that lags may catch up. */
 const STUCK_ATTEMPTS_MAX = 6
-/** Longest wait for a `Retry-After`; after it a stream tries again anyway. */
+/** Longest wait for a `Retry-After`. After it the stream tries again anyway. */
 export const STREAM_RETRY_AFTER_MS_MAX = 3_600_000
 
 /** State of a running stream; changed in place. */
@@ -70,7 +70,7 @@ type StreamRun = {
   details: StreamFrame['details']
   /** Last seq of the gap. */
   gapTo: number
-  /** Failures since the last frame, and failures at the present cursor. */
+  /** Failures since the last frame, and failures at the current cursor. */
   failures: number
   stuck: number
   /** Whether the service has ever accepted the connection. */
@@ -81,9 +81,9 @@ type StreamRun = {
 }
 
 /**
- * Yields the events after a cursor as they are published, in batches, without end. Each event comes once and in order:
- * the stream reads skipped events from `/events`, and reconnects after its cursor. Throws permanent errors: a refused
- * parameter, a `gap` that `/events` cannot fill, `another-log`. Throws the signal's reason on abort.
+ * Yields new events after a cursor in batches, without end. Each event comes once and in order: the stream reads
+ * skipped events from `/events`, and reconnects after its cursor. Throws permanent errors: a refused parameter, a `gap`
+ * that `/events` cannot fill, `another-log`. Throws the signal's reason on abort.
  */
 export async function* streamOf(
   ask: Pick<Ask, 'get' | 'open'>,
@@ -230,14 +230,14 @@ async function read(run: StreamRun): Promise<readonly EventWire[]> {
 /** Applies a position. Reports a heartbeat when it does not change the state. */
 function applyPosition(run: StreamRun, { seq, head, live }: StreamPosition): void {
   move(run, seq)
-  // Not the maximum of all: a wrong head must not stay.
+  // The known head is not kept, so that a wrong head does not stay.
   run.head = Math.max(run.cursor, head)
   const before = run.state
   signalState(run, live ? 'level' : 'behind')
   if (run.state === before) report(run)
 }
 
-/** Moves the cursor forward; false for a seq that has already come. */
+/** Moves the cursor forward; false for a repeated seq. */
 function move(run: StreamRun, seq: number): boolean {
   if (seq <= run.cursor) return false
   run.cursor = seq
@@ -246,7 +246,7 @@ function move(run: StreamRun, seq: number): boolean {
   return true
 }
 
-/** Reads the events that the connection skipped from the pages of the log. */
+/** Reads the events that the connection skipped from `/events`. */
 async function* repair(run: StreamRun): Batches {
   const { ask, asked, sameLog, gapTo, cursor: after } = run
   const { signal, details } = asked
@@ -281,7 +281,7 @@ async function recover(run: StreamRun, error: unknown): Promise<void> {
 function isFinal(run: StreamRun, error: DaybookError): boolean {
   const { code, status } = error
   if (code === 'gap' || code === 'cursor-ahead') return (run.stuck += 1) >= STUCK_ATTEMPTS_MAX
-  // A proxy may answer in place of a known service for a while. Without a first connection the address is wrong.
+  // A proxy may answer for a known service for a while. Before the first connection it means a wrong address.
   if (code === 'unexpected-answer') return !run.isKnown && !mayPass(error)
   return code === 'another-log' || (status >= 400 && !mayPass(error))
 }

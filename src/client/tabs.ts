@@ -12,8 +12,8 @@ export type SharedAsked = Omit<StreamAsked, 'serverFilter'>
 export const LEADER_SILENCE_MS: number = 2 * STREAM_SILENCE_MS
 
 /**
- * Works as `daybook.stream`, with one connection for all tabs of a browser. The tab that holds a lock has the connection
- * and sends events to the others. Each tab has its own cursor, and reads skipped events by itself.
+ * Works as `daybook.stream`, with one connection for all tabs of a browser. The tab that holds a lock has the
+ * connection and sends events to the others. Each tab has its own cursor and reads skipped events itself.
  */
 export function sharedStream(daybook: Daybook, asked: SharedAsked = {}, tabs: Tabs = browserTabs()): Events {
   return eventsOf(() => shared(daybook, asked, tabs))
@@ -25,7 +25,7 @@ async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs)
   const signal = asked.signal === undefined ? gone.signal : AbortSignal.any([asked.signal, gone.signal])
   const messages = openMessageQueue(around)
   let cursor = after === 'head' || from !== undefined ? undefined : after
-  /** Whether this tab has been brought up to the shared connection, so that its cursor may start the next one. */
+  /** Whether this tab has caught up with the shared connection, so that its cursor may start the next one. */
   let isJoined = false
   let silenceMs = LEADER_SILENCE_MS
 
@@ -45,7 +45,7 @@ async function* shared({ ask, around }: Daybook, asked: SharedAsked, tabs: Tabs)
 
   const election = openTabElection({ ...tabs, name: `daybook ${ask.base}`, messages, signal, lead })
 
-  /** Sends the events of the shared connection to all tabs. Starts at the cursor of this tab, if it has one. */
+  /** Sends the events of the shared connection to all tabs. Starts at this tab's cursor, if it has one. */
   async function lead(until: AbortSignal, send: (message: TabMessage) => void): Promise<void> {
     const follow: StreamAsked = {
       after: isJoined ? cursor : 'head',
@@ -96,11 +96,11 @@ const isConnected = ({ state }: StreamStatus): boolean =>
 /** Queue of unread messages, oldest first. */
 type MessageQueue = Readonly<{
   put: (message: TabMessage) => void
-  /** Takes the next message; undefined after this time without one. Rejects with the signal's reason. */
+  /** Takes the next message; undefined after `withinMs` without one. Rejects with the signal's reason. */
   next: (withinMs: number, signal: AbortSignal) => Promise<TabMessage | undefined>
 }>
 
-/** Unread messages at most; beyond that the oldest are dropped. */
+/** Most unread messages; the oldest are dropped beyond that. */
 const MESSAGES_MAX = 1_000
 
 /** Opens an empty queue. */
@@ -174,7 +174,7 @@ type TabElection = Readonly<{
   close: () => void
 }>
 
-/** Joins the election of a leader among the tabs that share a name. */
+/** Joins the election of a leader among the tabs with the same name. */
 function openTabElection({
   locks,
   openChannel,
@@ -204,7 +204,7 @@ function openTabElection({
     const held = async (): Promise<void> => {
       leads = true
       const until = AbortSignal.any([signal, mine.signal])
-      // The connection of a tab that lost its lock ends, and the other tabs follow another one.
+      // Losing the lock ends this tab's connection, and the other tabs follow the new leader.
       await lead(until, (message) => {
         if (!until.aborted) send(message)
       })
@@ -212,7 +212,7 @@ function openTabElection({
     locks.request(name, options, held).catch((error: Error) => {
       if (mine !== queued || signal.aborted) return
       leads = false
-      // A stolen lock rejects with AbortError: queue again. Any other error means that the browser grants no locks.
+      // A stolen lock rejects with AbortError: queue again. Any other error means that the browser offers no locks.
       if (error.name === 'AbortError') compete(false)
       else messages.put({ error })
     })

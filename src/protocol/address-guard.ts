@@ -16,16 +16,16 @@ import { readingsOf } from './addresses/readings.ts'
 import type { LetterRun, ProofBudget } from './addresses/letter-run.ts'
 
 /**
- * Place of a text. In a title or another text for people, 40 hex digits are an address; in a URL they may be a
- * commit; a free transaction identifier is refused only for what `0x` and 40 hex digits or a checksum prove.
+ * Place of a text, which decides how 40 hex digits count. They are an address in prose, such as a title. In a URL they
+ * may be a commit. In a free transaction identifier they need `0x` or a checksum.
  */
 export type TextPlace = 'prose' | 'url' | 'tx'
 
 /** Characters of the shortest address, bech32 of two bytes. Most kinds are shorter. */
 const CHARS_MIN = 14
 /**
- * Checksums of base58 that a reading of a text may cost. 500 characters of prose need fewer than 50, and 100 single letters
- * with blanks between them, where each may begin an address, up to 1,350.
+ * Base58 checksums that one reading of a text may cost. Prose of 500 characters needs fewer than 50. The worst text,
+ * 100 single letters between blanks, needs up to 1,350.
  */
 const PROOFS_MAX = 1_536
 // The shortest bech32 address has 13 letters and digits in a row, which is rare in prose. TON may have fewer.
@@ -33,9 +33,8 @@ const LONG_WORD = /[0-9A-Za-z]{13}/
 
 /**
  * Whether a text contains a wallet address (PROTOCOL.md, "The address guard"). Accepts any text and takes linear time.
- * A title, reason or URL is read as people would read it; a transaction only as it is. A text that hides its letters
- * under too many layers of encoding counts as an address, and so does one of which a reading needs more than `proofsMax`
- * checksums.
+ * A title, reason or URL is read in every way that people may read it; a transaction only as it is. A text with too
+ * many layers of encoding counts as an address. So does a reading that needs more than `proofsMax` checksums.
  */
 export function findsAddress(text: string, place: TextPlace, proofsMax: number = PROOFS_MAX): boolean {
   if (text.length < CHARS_MIN) return false
@@ -47,7 +46,10 @@ export function findsAddress(text: string, place: TextPlace, proofsMax: number =
   )
 }
 
-/** Whether a reading has an address as a word, or, if it is an outer one, inside a word or in groups of a text for people. */
+/**
+ * Whether a reading has an address as a word. An outer reading is also searched inside words and, in prose, between
+ * groups.
+ */
 function holds(reading: string, place: TextPlace, isOuter: boolean, budget: ProofBudget): boolean {
   if (holdsPaddedHex(reading)) return true
   const text = withoutDigests(reading)

@@ -8,7 +8,7 @@ export type Price = Brand<bigint, 'Price'>
 
 export const ZERO: Amount = 0n as Amount
 
-/** Digits before the decimal point in a draft's amount at most. */
+/** Most digits before the decimal point in a draft's amount. */
 export const AMOUNT_DIGITS_MAX = 18
 
 /** Amounts in answers. */
@@ -90,7 +90,7 @@ function decimal(value: bigint, decimals: number): string {
   return `${isNegative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** Count with its noun, as people write it: `1 event`, `0 events`, `2 witnesses`. `many` is the plural. */
+/** Count with its noun: `1 event`, `0 events`, `2 witnesses`. `many` is the plural. */
 export function formatCount(count: number | bigint, one: string, many = `${one}s`): string {
   return `${count} ${nounOf(count, one, many)}`
 }

@@ -1,5 +1,5 @@
-// Closed lists of values in answers and queries. They are apart from the schemas of the endpoints, because programs in a
-// browser read these lists and load no schema.
+// Closed lists of values in answers and queries. They are apart from the endpoints' schemas, because browser scripts
+// read these lists and load no schema.
 
 export const CONTEST_STATUSES = ['upcoming', 'running', 'paying', 'paid'] as const
 export type ContestStatus = (typeof CONTEST_STATUSES)[number]
@@ -22,14 +22,14 @@ export type UnpaidStatus = (typeof UNPAID_STATUSES)[number]
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month'] as const
 export type Bucket = (typeof BUCKETS)[number]
 
-/** Whether a mirror follows its origin, has no contact with it, or has stopped for good. */
+/** State of a mirror: it follows its origin, has no contact with it, or has stopped for good. */
 export const MIRROR_STATES = ['following', 'waiting', 'stopped'] as const
 
 /** Reasons why a mirror waits. `starting`: its origin has shown nothing since its start. */
 export const MIRROR_WAITS = ['starting', 'unreachable', 'unusable', 'version', 'disk'] as const
 
-/** Summary of a witness's last answers: none came yet, it cosigns, it does not answer, or it refuses. */
+/** State of a witness by its last answers: none yet, it cosigns, it does not answer, or it refuses. */
 export const WITNESS_STATES = ['unasked', 'cosigning', 'silent', 'refusing'] as const
 
-/** Checkpoints that a receipt can be made against: the newest one, or the newest one with a quorum of cosignatures. */
+/** Checkpoints for a receipt: the newest one, or the newest one with a quorum of cosignatures. */
 export const RECEIPT_CHECKPOINTS = ['newest', 'witnessed'] as const

@@ -24,7 +24,7 @@ export const MS_MAX: Ms = 253_402_300_799_999 as Ms
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?Z)?$/
 
-/** Integers from 1 up to this, exclusive, look like seconds and are refused in a query. */
+/** Exclusive bound: integers from 1 to below it look like seconds, and a query refuses them. */
 export const MILLISECONDS_MIN: number = 10 ** 11
 
 /** Brands a moment. Throws a `RangeError` outside 1970 to 9999. */
@@ -43,7 +43,7 @@ export function boundOf(value: number): Ms {
 
 /** Formats a moment as `2026-10-03T11:22:33.123Z`. */
 export function formatAt(ms: Ms): string {
-  // A bound may be outside the years of events. `Date` formats those.
+  // A bound may be outside the years of events.
   if (ms < 0 || ms > MS_MAX) return new Date(ms).toISOString()
   const day = Math.floor(ms / DAY_MS)
   const inDay = ms - day * DAY_MS
@@ -63,9 +63,8 @@ const DAYS_TO_1970 = 719_468
 const DAYS_OF_400_YEARS = 146_097
 
 /**
- * Date of a day since 1970, in the proleptic Gregorian calendar. Takes a third of the time of `Date`, for answers with a
- * thousand buckets. Years begin in March, so that five months have 153 days and the leap day is last (E. G. Richards,
- * Mapping Time, 1998).
+ * Date of a day since 1970, in the proleptic Gregorian calendar. Takes a third of the time of `Date`, for answers with
+ * a thousand buckets. Years begin in March, so that the leap day comes last (E. G. Richards, Mapping Time, 1998).
  */
 function dateOf(day: number): string {
   const since = day + DAYS_TO_1970
@@ -113,7 +112,7 @@ export function parseAt(text: string): Ms | undefined {
 
 type CalendarTime = Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'ms', number>>
 
-/** Milliseconds since 1970, or before, of a time in UTC; undefined for a day or a time of day that does not exist. */
+/** Milliseconds since 1970 of a time in UTC, negative before 1970. Undefined for a day or time that does not exist. */
 export function calendarMs({ year, month, day, hour, minute, second, ms }: CalendarTime): number | undefined {
   const made = Date.UTC(year, month - 1, day, hour, minute, second, ms)
   // Date.UTC accepts 30 February and reads years below 100 as 19xx. The round trip detects both.

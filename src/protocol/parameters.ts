@@ -3,10 +3,10 @@ import type { Chain } from './tx.ts'
 /** Form of a parameter's value, with its bounds. */
 export type ParameterForm =
   | Readonly<{ is: 'time' }>
-  /** Integer. `unit` names what it counts, in the message about a wrong value. */
+  /** Integer. Messages about a wrong value name `unit`, which is what it counts. */
   | Readonly<{ is: 'integer'; min: number; max: number; unit?: string }>
   | Readonly<{ is: 'word' }>
-  /** Text. Unless `guarded`, it may contain a wallet address, and is then left out of URLs and links. */
+  /** Text. Without `guarded` it may contain a wallet address, and URLs and links omit it. */
   | Readonly<{ is: 'text'; charsMax: number; guarded: boolean }>
   | Readonly<{ is: 'flag' }>
   /** Transaction identifier in the form of one of these chains. */
@@ -54,28 +54,28 @@ export function isList({ is }: ParameterForm): boolean {
 export const SEQ_MAX: number = Number.MAX_SAFE_INTEGER
 /** Values of a list in a query at most. */
 export const LIST_VALUES_MAX = 20
-/** Events in a page of `/events`: at most, and by default. */
+/** Events in a page of `/events`: the maximum, and the default. */
 export const PAGE_LIMIT_MAX = 10_000
 export const PAGE_LIMIT_DEFAULT = 1_000
 /** Bytes of the events and details of a page with `details=1`. A page ends before the event that would exceed them. */
 export const DETAILED_PAGE_BYTES_MAX: number = 4 * 1024 * 1024
-/** Events that a page of `/events` with `nonzero` examines at most, of those that its other filters find. */
+/** Most events that a page of `/events` with `nonzero` examines, counted after its other filters. */
 export const EXAMINED_MAX = 20_000
-/** Rows in a page of `/contests`, `/payouts` and a contest ledger's payouts at most. */
+/** Most rows in a page of `/contests`, `/payouts` and a contest ledger's payouts. */
 export const ROWS_MAX = 10_000
-/** Rows of `/contests` that are sorted by an amount at most. */
+/** Most rows of `/contests` that are sorted by an amount. */
 export const TOP_ROWS_MAX = 100
 /** Characters of a search for contests at most. */
 export const SEARCH_CHARS_MAX = 100
-/** Contests that a search examines at most for one page; the page may end short. */
+/** Most contests that a search examines for one page. The page may have fewer rows than its limit. */
 export const SEARCH_EXAMINED_MAX = 10_000
 /** Entries in a calendar at most, the soonest first. */
 export const CALENDAR_ENTRIES_MAX = 500
-/** Buckets in one answer of `/flows` and `/funds` at most. */
+/** Most buckets in one answer of `/flows` and `/funds`. */
 export const BUCKETS_MAX = 1_500
 /** Days in one answer of `/patterns` at most. */
 export const PATTERN_DAYS_MAX = 1_100
-/** Offset of local time in `/patterns` at most, in minutes. */
+/** Largest offset of local time in `/patterns`, in minutes. */
 export const TZ_MINUTES_MAX = 840
 /** Characters of the longest request target: path and query. */
 export const TARGET_CHARS_MAX = 4_096

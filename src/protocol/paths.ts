@@ -1,6 +1,6 @@
 /**
- * Path of each public endpoint, in the order in which documents list them. The rest of an endpoint's row is in
- * `endpoints.ts`. The paths are apart because a client needs nothing else at run time.
+ * Path of each public endpoint, in the order of the documents. `endpoints.ts` has the rest of an endpoint's row. The
+ * paths are apart because a client needs nothing else at run time.
  */
 export const ENDPOINT_PATHS = {
   summary: '/api/v1/summary',

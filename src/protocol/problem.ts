@@ -61,7 +61,7 @@ export type ProblemCode = keyof typeof PROBLEMS
 /** Fault of one parameter or field. Never repeats the sent value. */
 export type ParameterFault = Readonly<{ parameter: string; message: string; allowed?: readonly string[] }>
 
-/** An RFC 9457 error in our own terms; `serve/respond` makes the document of it. */
+/** Error in our own terms, from which `serve/respond` makes an RFC 9457 document. */
 export type Problem = Readonly<{
   code: ProblemCode
   detail: string
@@ -81,7 +81,7 @@ export const NO_CONTEST: Problem = {
 /** Whole number from 1, also one beyond every seq. */
 const FROM_ONE = /^[1-9]\d*$/
 
-/** Problem of a path's seq that no event has. The head shows whether the event is still to come. */
+/** Problem of a seq in a path that no event has. The head shows whether the event may still come. */
 export function noEvent(head: number, text: string | undefined): Problem {
   const newest = head === 0 ? 'The log has no event yet.' : `The newest event is ${head}.`
   const detail = FROM_ONE.test(text ?? '') ? newest : '`seq` must be a whole number from 1.'

@@ -10,8 +10,8 @@ import {
 } from './moment.ts'
 
 /**
- * A time in a query, or its fault: the rest of a sentence that begins with the name of the parameter. A fault repeats
- * nothing of the text but the moment that was computed from it.
+ * Time in a query, or its fault. The fault is the rest of a sentence that begins with the parameter's name. It repeats
+ * nothing of the text but the moment computed from it.
  */
 type QueryTime = Readonly<{ ms: Ms } | { fault: string }>
 
@@ -20,22 +20,22 @@ const ZONE = String.raw`Z|[+\- ]\d{2}(?::?\d{2})?`
 const ISO = new RegExp(
   String.raw`^(\d{4})-(\d{2})(?:-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(${ZONE})?)?)?$`,
 )
-/** Forms that are refused, but that show which moment is meant. */
+/** Refused forms that show which moment is meant. */
 const NEARLY_ISO = new RegExp(
   String.raw`^(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2})(?:[T_ ](\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)? ?(${ZONE}|UTC|GMT)?(?: UTC| ?\[[A-Z_/+-]{1,40}\])?)?)?$`,
   'i',
 )
 const OFFSET = /^([+\- ])(\d{2}):?(\d{2})?$/
 const INTEGER = /^(?:0|[1-9]\d*)$/
-/** Numbers that are no plain integers: signs, exponents, decimals, leading zeros. A blank may be a decoded `+`. */
+/** Numbers that are not plain integers: signs, exponents, decimals, leading zeros. A blank may be a decoded `+`. */
 const NUMBER = /^[+\- ]?\d+(?:\.\d+)?(?:e[+\- ]?\d+)?$/i
 
 /** Examples of the forms of a time in a query. */
 export const TIME_FORMS = '2026-10, 2026-10-01 or 2026-10-01T12:00:00Z, or integer milliseconds since 1970'
 
 /**
- * Parses a time in a query: a month, a day or a time in UTC as common tools print it (ISO 8601, RFC 3339), or integer
- * milliseconds since 1970. Decimals after milliseconds are cut off.
+ * Parses a time in a query: a month, a day, a time in UTC (ISO 8601, RFC 3339), or integer milliseconds since 1970.
+ * Accepts the forms that common tools print. Cuts off decimals after milliseconds.
  */
 export function parseQueryTime(text: string): QueryTime {
   if (NUMBER.test(text)) return parseNumber(text)
@@ -48,7 +48,10 @@ export function parseQueryTime(text: string): QueryTime {
   return near ?? { fault: `must be a time in UTC, such as ${TIME_FORMS}.` }
 }
 
-/** The text of a parsed time as a link repeats it: as it is, or in the form of `at` when it needs encoding or is long. */
+/**
+ * Text of a parsed time for a link. Keeps the given text unless it is long or needs encoding; then it has the form of
+ * `at`.
+ */
 export function plainTime(text: string, ms: Ms): string {
   return /^[\dTZ:.-]{1,24}$/.test(text) ? text : formatAt(ms)
 }

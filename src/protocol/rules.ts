@@ -57,7 +57,7 @@ export type Rule = Readonly<{
   contestId: 'must' | 'none' | 'as-corrected'
   kots: 'must' | 'none' | 'as-corrected'
   tx: 'must' | 'may' | 'none'
-  /** It waits for earlier held drafts of its contest, all or only plays, even when the books accept it. */
+  /** Earlier held drafts of its contest that it waits for, all or only plays, even when the books accept it. */
   waitsFor?: 'held' | 'held plays'
   /** Accounts between which the amount moves; absent when nothing moves. */
   posting?: Readonly<{ from: AccountName; to: AccountName }>
@@ -143,9 +143,9 @@ export type ChangedList = 'contests' | 'prizes' | 'loyalty' | 'schedule'
 
 /** Terms of a type, whatever the kind. */
 type TypeTerms = Readonly<{
-  /** Whether its events can be corrected, once. A further event corrects a contest or a hold. */
+  /** Whether its events can be corrected, once. Contests and holds are corrected by a further event instead. */
   correctable: boolean
-  /** Statuses of its contest in which it is admitted; null where that follows from its kind, or needs no contest. */
+  /** Contest statuses in which it is admitted. Null where the kind decides, or where no contest is needed. */
   takenIn: readonly ContestStatus[] | null
   /** Lists that it can change, for their ETags. */
   changes: readonly ChangedList[]

@@ -45,7 +45,7 @@ const bounded = (maxLength: number, description: string): JsonSchema => ({
 
 const iso = (description: string): JsonSchema => ({ ...text(AT, description), format: 'date-time' })
 
-/** Schema of each detail; for a moment, of the first half of its pair. */
+/** Schema of each detail. For a moment, the schema of the first field of its pair. */
 const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
   title: bounded(TITLE_CHARS_MAX, 'The contest’s title'),
   opensAt: iso('When the contest is planned to open'),
@@ -79,8 +79,8 @@ const BASE: Readonly<Record<string, JsonSchema>> = {
 }
 
 /**
- * JSON Schema of events of one type on one chain: the eight keys, then a branch for each kind. The schema of the details
- * is under `$defs`, by the name in the `$comment` of the branch, because details are not part of the event.
+ * JSON Schema of events of one type on one chain: the eight keys, then a branch for each kind. Details are not part of
+ * the event, so their schema is under `$defs`. The `$comment` of a branch names it.
  */
 function eventSchema(type: EventType, chain: Chain): JsonSchema {
   const rules = RULES.filter((rule) => rule.type === type)

@@ -28,7 +28,7 @@ export function isTx(chain: Chain, text: string): boolean {
   }
 }
 
-/** One text for each transaction: hex digits in either case name the same one. Other forms stay as they are. */
+/** Canonical text of a transaction identifier: hex digits in lower case. Other forms stay as they are. */
 export function canonicalTx(tx: string): string {
   return EVM_TX.test(tx) ? tx.toLowerCase() : tx
 }

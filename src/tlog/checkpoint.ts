@@ -14,9 +14,9 @@ import { doubted, proved, type Verdict } from './verdict.ts'
 import type { Tree } from './proof.ts'
 
 /**
- * Tamper evidence by the standards of C2SP and RFC 6962: the tree over all events, its tiles and proofs, signed notes and
- * checkpoints, cosignatures and receipts. Pure functions, which get hashing and signatures as arguments, so that servers and
- * browsers run the same proofs. To read: this file, `proof.ts`, then `receipt.ts`.
+ * Tamper evidence by the standards of C2SP and RFC 6962: the tree over all events, tiles, proofs, signed notes,
+ * checkpoints, cosignatures and receipts. The functions are pure and get hashing and signatures as arguments, so that
+ * servers and browsers run the same proofs. To read: this file, `proof.ts`, then `receipt.ts`.
  */
 
 /** Size and root of a log's tree (C2SP tlog-checkpoint). `extensions` are further lines; Daybook writes none. */
@@ -25,7 +25,7 @@ export type Checkpoint = Tree & Readonly<{ origin: string; extensions: readonly 
 /** The log that a reader expects: its origin, and its trusted keys. */
 export type TrustedLog = Readonly<{ origin: string; keys: readonly VerifierKey[] }>
 
-/** A checkpoint that keys of the log have signed, its text, and these keys. */
+/** Checkpoint with signatures by keys of the log, its text, and these keys. */
 export type OpenedCheckpoint = Readonly<{
   checkpoint: Checkpoint
   text: string

@@ -8,7 +8,7 @@ const SIGNATURE_BYTES: Readonly<Record<CosignerType, number>> = {
 }
 /** Bytes of the time before the signature: whole seconds since 1970, the highest byte first. */
 const TIME_BYTES = 8
-/** Bytes of the longest witness name and origin in a message for ML-DSA-44. */
+/** Most bytes of a witness name, and of an origin, in a message for ML-DSA-44. */
 export const COSIGNED_NAME_BYTES_MAX = 255
 
 /** A witness's signature and its time, in whole seconds since 1970, from 1 to 2^53−1. */
@@ -17,9 +17,9 @@ type Cosignature = Readonly<{ timeSeconds: number; signature: Uint8Array }>
 const SECONDS_MAX = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * Message that a witness signs at a time in whole seconds (C2SP tlog-cosignature). It states that at this time the
- * checkpoint is of the largest consistent tree of this origin that the witness has seen. Undefined when the text is no
- * checkpoint, or when ML-DSA-44 has no room for a name or origin of more than 255 bytes.
+ * Message that a witness signs at a time in whole seconds (C2SP tlog-cosignature). It states that the checkpoint is of
+ * the largest consistent tree of this origin that the witness has seen by then. Undefined when the text is no
+ * checkpoint, or when a name or origin exceeds 255 bytes with ML-DSA-44.
  */
 export function cosignedMessage(
   { type, name }: Pick<VerifierKey, 'type' | 'name'>,
@@ -31,7 +31,7 @@ export function cosignedMessage(
   if (type === 'ed25519-cosignature') return formatUtf8(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
   const [cosigner, origin] = [formatUtf8(name), formatUtf8(checkpoint.origin)]
   if (cosigner.length > COSIGNED_NAME_BYTES_MAX || origin.length > COSIGNED_NAME_BYTES_MAX) return undefined
-  // The message signs a subtree. That of a checkpoint starts at leaf 0 and ends at the size of the tree.
+  // The message signs a subtree. A checkpoint's subtree starts at leaf 0 and ends at the size of the tree.
   return Uint8Array.from([
     ...formatUtf8('subtree/v1\n\0'),
     cosigner.length,
@@ -60,8 +60,8 @@ export function formatCosignature({ timeSeconds, signature }: Cosignature): Uint
 }
 
 /**
- * Parses the bytes after the key id in a witness's signature line. Undefined for another length, for a later time, and
- * for the time 0, with which a signature makes no statement about the largest tree.
+ * Parses the bytes after the key id in a witness's signature line. Undefined for another length and for a time that is
+ * out of range. Time 0 is refused because it makes no statement about the largest tree.
  */
 export function parseCosignature(type: CosignerType, bytes: Uint8Array): Cosignature | undefined {
   if (bytes.length !== TIME_BYTES + SIGNATURE_BYTES[type]) return undefined

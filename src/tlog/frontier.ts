@@ -26,7 +26,7 @@ export function copyOfFrontier({ size, roots }: Frontier): Frontier {
 
 /**
  * Appends the hash of the next leaf in place. Returns the hashes of levels 1 and up that it completed, the lowest
- * first; usually none. The leaf itself is the hash at level 0, index `size`. Limit: 2^53−1 leaves.
+ * first; usually none. The leaf is the hash at level 0, index `size`. Limit: 2^53−1 leaves.
  */
 export function appendLeaf(hasher: TreeHasher, frontier: Frontier, leaf: Hash): readonly LevelHash[] {
   const before = frontier.size
@@ -35,7 +35,7 @@ export function appendLeaf(hasher: TreeHasher, frontier: Frontier, leaf: Hash): 
   let completed = NONE
   let hash = leaf
   let doublings = 0
-  // Each trailing one bit of the size is a full subtree as large as the present one: merge the two.
+  // Each trailing one bit of the size is a full subtree as large as the current one, so the two merge.
   for (let odd = before; odd % 2 === 1; odd = (odd - 1) / 2) {
     const left = frontier.roots.pop()
     assert(left !== undefined, `the frontier of ${before} leaves lacks a root`)

@@ -18,7 +18,7 @@ export type TreeHasher = Readonly<{
   empty: Hash
 }>
 
-// Different prefixes prevent that a leaf passes as a node (RFC 6962, section 2.1).
+// Different prefixes ensure that a leaf cannot pass as a node (RFC 6962, section 2.1).
 const LEAF_PREFIX = 0
 const NODE_PREFIX = 1
 
@@ -51,7 +51,7 @@ export function treeHasher(sha256: Sha256): TreeHasher {
   }
 }
 
-/** Whether the bytes have the length of a hash; for bytes from outside. */
+/** Whether bytes from outside have the length of a hash. */
 export function isHash(bytes: Uint8Array): boolean {
   return bytes.length === HASH_BYTES
 }

@@ -3,7 +3,7 @@ import { formatUtf8, formatVkey, openNote, parseNote, type VerifierKey, type Ver
 /** A key in a log's list of keys. */
 export type ChainKey = Readonly<{
   key: VerifierKey
-  /** The key signs trees of this size and larger ones. */
+  /** First tree size that the key signs. */
   fromSize: number
   /** A signed note in which an older key vouches for this key; null for a first key. */
   statement: string | null
@@ -44,7 +44,7 @@ async function isVouchedFor(
   if (statement === null) return false
   const note = parseNote(formatUtf8(statement))
   if (!note.ok || note.value.text !== rotationText(key, fromSize)) return false
-  // A witness signs trees, and has no say in the log's keys.
+  // A witness signs trees, and does not decide on the log's keys.
   const older = vouchers.filter(
     ({ name, keyId, type }) => name === key.name && keyId !== key.keyId && type === 'ed25519',
   )

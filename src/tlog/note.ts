@@ -4,7 +4,7 @@ import { base64, hex } from '@scure/base'
 
 /** Bytes of the longest accepted note. */
 export const NOTE_BYTES_MAX = 262_144
-/** Signature lines of an accepted note; C2SP signed-note asks for at least 16. */
+/** Most signature lines of an accepted note; C2SP signed-note asks for at least 16. */
 const SIGNATURES_MAX = 64
 
 /** A signature line: the name and id of the signing key, and the signature in the form of the key's type. */
@@ -92,9 +92,8 @@ export function signText(key: VerifierKey, sign: Sign, text: string): NoteSignat
 }
 
 /**
- * Verifies a note by the rules of C2SP signed-note, with keys of type `ed25519`; other keys count as unknown. Signatures
- * by unknown keys are ignored. A note is refused when a signature by a known key is invalid, or when no known key has
- * signed.
+ * Verifies a note by the rules of C2SP signed-note, with keys of type `ed25519`. Other keys count as unknown, and their
+ * signatures are ignored. Refuses a note with an invalid signature by a known key, or with no signature by a known key.
  */
 export async function openNote(
   { text, signatures }: Note,
@@ -115,7 +114,7 @@ export async function openNote(
   return signers.size === 0 ? doubted('no-known-signature') : proved({ text, signers: [...signers] })
 }
 
-/** Type byte and length of the public key of each known key type: that of a log, and two of witnesses. */
+/** Type byte and public key length of each known key type: one for logs, two for witnesses. */
 const KEY_TYPES = {
   ed25519: { code: 0x01, bytes: 32 },
   'ed25519-cosignature': { code: 0x04, bytes: 32 },
@@ -145,7 +144,7 @@ export function isKeyName(text: string): boolean {
 
 /**
  * Makes the verifier key of a name and public key. Its id is the first four bytes of SHA-256 over the name, a line
- * feed, the type and the key. Throws a `RangeError` on a malformed name or a key of another length than the type's.
+ * feed, the type and the key. Throws a `RangeError` on a malformed name or a wrong key length.
  */
 export function verifierKey(sha256: Sha256, name: string, type: KeyType, publicKey: Uint8Array): VerifierKey {
   if (!isKeyName(name))

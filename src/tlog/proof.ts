@@ -2,7 +2,7 @@ import { type Hash, HASH_BYTES, hashIn, isHash, isSame, type TreeHasher } from '
 import { type Tile, TILE_WIDTH, widthAt } from './tile.ts'
 import { assert } from '../protocol/brand.ts'
 
-/** Claim that the leaf with this hash is at `index` (from 0) in the tree of this size and root. */
+/** Claim that the leaf with this hash is at `index` (from 0) in the tree with this size and root. */
 type Inclusion = Readonly<{ leaf: Hash; index: number; size: number; root: Hash }>
 
 /**
@@ -66,8 +66,8 @@ function hasLeaf(index: number, size: number): boolean {
 export type Tree = Readonly<{ size: number; root: Hash }>
 
 /**
- * Makes the consistency proof (RFC 6962, section 2.1.2) that the tree of size `to` grew from the tree of size `from`.
- * Empty for equal sizes; undefined unless 1 ≤ `from` ≤ `to`.
+ * Makes the consistency proof (RFC 6962, section 2.1.2): the tree of size `to` grew from the tree of size `from`. Empty
+ * for equal sizes; undefined unless 1 ≤ `from` ≤ `to`.
  */
 export function consistencyProof(
   hasher: TreeHasher,
@@ -79,7 +79,9 @@ export function consistencyProof(
   return ranges && rangeRoots(hasher, ranges, to, read)
 }
 
-/** Tiles that `consistencyProof` reads, so that a caller can fetch them first; undefined where it is undefined. */
+/**
+ * Tiles that `consistencyProof` reads, so that a caller can fetch them first. Undefined where `consistencyProof` is.
+ */
 export function tilesOfConsistency(from: number, to: number): readonly Tile[] | undefined {
   const ranges = consistencyRanges(from, to)
   return ranges && tilesUnder(ranges, to)
@@ -143,8 +145,8 @@ function isPowerOfTwo(value: number): boolean {
 }
 
 /**
- * Returns the bytes of a tile, exactly `width` hashes. The caller asks for the tile at its width in the tree: full, or
- * partial. The bytes must not change before the function that reads them returns.
+ * Returns the bytes of a tile, exactly `width` hashes. The caller asks for the tile at its width in the tree, full or
+ * partial. The bytes must stay unchanged until the function that reads them returns.
  */
 export type ReadTile = (tile: Tile) => Uint8Array
 
@@ -157,14 +159,14 @@ type Subtree = Readonly<{ width: number; index: number }>
 /** Hashes under a subtree within one tile: `count` of them from `offset` on. */
 type TileSlice = Readonly<{ level: number; index: number; offset: number; count: number }>
 
-/** Largest power of two below a number above 1: where RFC 6962 splits a tree of that many leaves. */
+/** Largest power of two below a number above 1. RFC 6962 splits a tree of that many leaves there. */
 function splitOf(width: number): number {
   let split = 1
   while (split * 2 < width) split *= 2
   return split
 }
 
-/** Half of a number, rounded down. Sizes reach 2^53−1; the shift operators work on 32 bits only. */
+/** Half of a number, rounded down. Bit shifts work on 32 bits only, and sizes reach 2^53−1. */
 function half(value: number): number {
   return Math.floor(value / 2)
 }
@@ -207,11 +209,11 @@ function subtreeRoot(hasher: TreeHasher, subtree: Subtree, size: number, read: R
   const bytes = read(tile)
   const isWhole = bytes.length === tile.width * HASH_BYTES && offset + count <= tile.width
   assert(isWhole, `tile ${tile.level}/${tile.index} has ${tile.width} hashes and ${bytes.length} bytes`)
-  // A copy, so that a caller who keeps one hash does not keep the whole tile in memory.
+  // A copy: a caller that keeps one hash must not keep the whole tile in memory.
   return count === 1 ? new Uint8Array(hashIn(bytes, offset)) : rootIn(hasher, bytes, offset, count)
 }
 
-/** Tiles of the tree of this size that the roots of these ranges are computed from, each once. */
+/** Tiles from which the roots of these ranges are computed, each once, in the tree of this size. */
 export function tilesUnder(ranges: readonly LeafRange[], size: number): readonly Tile[] {
   const tiles = new Map<string, Tile>()
   for (const subtree of ranges.flatMap(subtreesOf)) {

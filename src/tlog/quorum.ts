@@ -3,19 +3,19 @@ import { isSame } from './hash.ts'
 import type { Note, VerifierKey, Verify } from './note.ts'
 import { doubted, proved, type Verdict } from './verdict.ts'
 
-/** Most keys of witnesses that a log or a reader chooses. */
+/** Most witness keys that a log or a reader chooses. */
 export const WITNESSES_MAX = 16
 
-/** Longest time by which the clock of a witness may be ahead of the local one. */
+/** Longest time by which a witness's clock may be ahead of the local one. */
 export const AHEAD_SECONDS_MAX = 600
 
 /** Signatures of witnesses that a runtime can verify. `verifyMlDsa44` is null where the runtime has no ML-DSA-44. */
 export type WitnessVerification = Readonly<{ verifyEd25519: Verify; verifyMlDsa44: Verify | null }>
 
-/** A witness that vouches for a checkpoint, and the time of its newest cosignature in whole seconds since 1970. */
+/** Witness that vouches for a checkpoint, and the time of its newest cosignature in whole seconds since 1970. */
 export type Voucher = Readonly<{ name: string; timeSeconds: number }>
 
-/** Known witnesses on a note: those that vouch for it, and those with signatures that this runtime cannot verify. */
+/** Known witnesses on a note: those that vouch for it, and those whose signatures this runtime cannot verify. */
 type Vouching = Readonly<{ vouchers: readonly Voucher[]; unverified: readonly string[] }>
 
 /**
@@ -60,8 +60,8 @@ async function timeOf(
 }
 
 /**
- * Time as of which at least `quorum` witnesses vouch, in whole seconds since 1970: the newest time that so many of their
- * cosignatures reach. Undefined when they are too few. A quorum is at least 1.
+ * Newest time, in whole seconds since 1970, that the cosignatures of at least `quorum` witnesses have reached.
+ * Undefined with fewer witnesses. A quorum is at least 1.
  */
 export function quorumTime(vouchers: readonly Voucher[], quorum: number): number | undefined {
   return vouchers.map(({ timeSeconds }) => timeSeconds).toSorted((a, b) => b - a)[quorum - 1]
@@ -72,12 +72,12 @@ export function witnessNames(keys: readonly VerifierKey[]): readonly string[] {
   return [...new Set(keys.map(({ name }) => name))]
 }
 
-/** Quorum of a list of witnesses when none is given: more than half of their names. */
+/** Default quorum of a list of witnesses: more than half of their names. */
 export function majorityOf(witnesses: readonly VerifierKey[]): number {
   return Math.floor(witnessNames(witnesses).length / 2) + 1
 }
 
-/** Whether two keys of a list wrap the same public key, or are no keys of witnesses (C2SP tlog-policy). */
+/** Whether all keys of a list are witness keys with different public keys (C2SP tlog-policy). */
 export function areWitnesses(keys: readonly VerifierKey[]): boolean {
   return keys.every(
     ({ type, publicKey }, index) =>

@@ -14,8 +14,8 @@ export const RECEIPT_BYTES_MAX = 524_288
 const HEADER = 'c2sp.org/tlog-proof@v1'
 
 /**
- * A self-contained proof that a leaf is in a log (`c2sp.org/tlog-proof@v1`, suffix `.tlog-proof`): the leaf's index
- * from 0, its inclusion proof, and the signed checkpoint as served. `extra` is not authenticated.
+ * Self-contained proof that a leaf is in a log (`c2sp.org/tlog-proof@v1`, suffix `.tlog-proof`). It has the leaf's
+ * index from 0, its inclusion proof, and the signed checkpoint as served. `extra` is not authenticated.
  */
 export type InclusionReceipt = Readonly<{
   index: number
@@ -69,7 +69,7 @@ function parseProof(lines: readonly string[]): readonly Hash[] | undefined {
   return hashes
 }
 
-// A receipt may have all its longest parts at once.
+// A receipt may have the maximum length in every part.
 const RECEIPT_ROOM = 4 * Math.ceil(EXTRA_BYTES_MAX / 3) + 64 * PROOF_HASHES_MAX + NOTE_BYTES_MAX
 if (RECEIPT_ROOM > RECEIPT_BYTES_MAX)
   throw new RangeError('RECEIPT_BYTES_MAX is less than the sum of the longest parts')

@@ -6,9 +6,9 @@ export const TILE_WIDTH = 256
 const TILE_LEVEL_MAX = 63
 
 /**
- * Coordinates of a tile (C2SP tlog-tiles): `level` 0 to 63, `index` from 0, and `width`, its number of hashes: 256 in
- * a full tile, 1 to 255 in a partial one. Hash i of tile n at level l is the root over the leaves
- * [(256n + i)·256^l, (256n + i + 1)·256^l).
+ * Coordinates of a tile (C2SP tlog-tiles): `level` 0 to 63, `index` from 0, and `width`, its number of hashes. A full
+ * tile has 256, a partial one 1 to 255. Hash i of tile n at level l is the root over the leaves [(256n + i)·256^l,
+ * (256n + i + 1)·256^l).
  */
 export type Tile = Readonly<{ level: number; index: number; width: number }>
 
@@ -26,8 +26,8 @@ export function widthAt(size: number, level: number, index: number): number {
 }
 
 /**
- * Whether a log of this size serves the tile. It serves a partial tile at every width up to its present one, because
- * hashes in a tile are final.
+ * Whether a log of this size serves the tile. Hashes in a tile are final, so a partial tile is served at every width up
+ * to its current one.
  */
 export function isTileOf(size: number, { level, index, width }: Tile): boolean {
   return width >= 1 && width <= widthAt(size, level, index)
@@ -64,7 +64,7 @@ export function parseBundlePath(path: string): Bundle | undefined {
   return parsePlace(BUNDLE_PATH.exec(path)?.[1])
 }
 
-// Groups of three digits, all but the last after an x; the first of several is not 000. Six groups hold 2^53.
+// Groups of three digits, all but the last after an x. The first of several is not 000. Six groups hold 2^53.
 const PLACE = /^((?:x(?!000)\d{3}\/(?:x\d{3}\/){0,4})?\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
 function parsePlace(text: string | undefined): Bundle | undefined {

@@ -14,10 +14,10 @@ import {
 /** RFC 4648. */
 const BASE32: Digits = caselessDigits('abcdefghijklmnopqrstuvwxyz234567')
 const BASE32_NANO: Digits = caselessDigits('13456789abcdefghijkmnopqrstuwxyz')
-/** Crockford's, in which the letters o, i and l are digits. */
+/** Alphabet of Crockford, in which the letters o, i and l are digits. */
 const BASE32_STACKS: Digits = caselessDigits('0123456789abcdefghjkmnpqrstvwxyz')
 
-/** Characters of a Stellar string of 32 bytes, and of one with a further number of eight bytes. */
+/** Characters of a Stellar string with 32 bytes, and with eight more bytes for a number. */
 const KEY_CHARS = 56
 const MULTIPLEXED_CHARS = 69
 /** Characters of Stellar strings by the first one, which is the high part of the version byte. */
@@ -31,12 +31,12 @@ const STELLAR_CHARS: ReadonlyMap<string, number> = new Map([
 ])
 const ALGORAND_CHARS = 58
 const ALGORAND_KEY_BYTES = 32
-/** Bits that the last character of an Algorand address does not use, and which are zero. */
+/** Unused bits of the last character of an Algorand address. They are zero. */
 const ALGORAND_SPARE = 0b11
 
 /**
- * Whether the run has an address in base32 with a checksum: Stellar, Algorand, Filecoin, nano, Stacks, or a principal of
- * the Internet Computer. A run that needs more checksums than the budget has counts as an address.
+ * Whether the run has a base32 address with a checksum: Stellar, Algorand, Filecoin, nano, Stacks or Internet Computer.
+ * A run that exceeds the budget of checksums counts as an address.
  */
 export function holdsBase32(run: LetterRun, budget: ProofBudget): boolean {
   const { text, edges } = run
@@ -52,7 +52,7 @@ export function holdsBase32(run: LetterRun, budget: ProofBudget): boolean {
   return false
 }
 
-// The checksum has 16 bits, but ordinary words seldom have its length, one case and the first two letters together.
+// The checksum has only 16 bits. Ordinary words seldom have this length, one case and the first two letters together.
 function isStellar({ text, edges }: LetterRun, from: number, end: number): boolean {
   const chars = STELLAR_CHARS.get(text.charAt(from).toUpperCase())
   // The low part of the version byte is zero.
@@ -74,11 +74,11 @@ function isAlgorand({ text, edges }: LetterRun, from: number, end: number): bool
   return digest.every((byte, at) => byte === bytes[ALGORAND_KEY_BYTES + at])
 }
 
-/** Network, protocol, and for protocol 4 the number of the actor that manages the address, then base32. */
+/** Network, protocol, and then base32. Protocol 4 also has the number of the actor that manages the address. */
 const FILECOIN = /[ft](?:([123])|4(\d{1,19})f)(?=[a-z2-7]{12})/iy
-/** Characters after the head by protocol, of 20 or 48 bytes and a checksum of four. */
+/** Characters after the head by protocol: 20 or 48 bytes, and a checksum of four. */
 const FILECOIN_CHARS: Readonly<Record<string, number>> = { 1: 39, 2: 39, 3: 84 }
-/** Characters after the head of protocol 4, of a name of up to 54 bytes and a checksum. */
+/** Least characters after the head of protocol 4: a name of up to 54 bytes and a checksum. */
 const NAME_CHARS_MIN = 12
 const NAME_CHARS_MAX = 94
 const FILECOIN_CHECKSUM_BYTES = 4
@@ -102,7 +102,7 @@ function isFilecoin({ text, edges }: LetterRun, from: number, budget: ProofBudge
   return false
 }
 
-/** Whether the last four bytes are the BLAKE2b of the prefix and the other bytes. */
+/** Whether the last four bytes are the BLAKE2b digest of the prefix and the other bytes. */
 function endsInBlake(prefix: readonly number[], bytes: Uint8Array): boolean {
   const payload = bytes.subarray(0, -FILECOIN_CHECKSUM_BYTES)
   const digest = blake2b(Uint8Array.from([...prefix, ...payload]), { dkLen: FILECOIN_CHECKSUM_BYTES })
@@ -113,7 +113,9 @@ function leb128(value: bigint): readonly number[] {
   return value < 128n ? [Number(value)] : [Number(value & 127n) | 128, ...leb128(value >> 7n)]
 }
 
-/** Characters of a principal of the Internet Computer: a checksum of four bytes, and 29 bytes that name a person's key. */
+/**
+ * Characters of an Internet Computer principal: a checksum of four bytes, and 29 bytes that identify a person's key.
+ */
 const PRINCIPAL_CHARS = 53
 const PRINCIPAL_CHECKSUM_BYTES = 4
 /** The last byte of a principal that is the hash of a key. */
@@ -121,7 +123,7 @@ const SELF_AUTHENTICATING = 2
 /** A principal as it is written, in groups of five. */
 const PRINCIPAL = /(?<![0-9a-z])(?:[a-z2-7]{5}-){10}[a-z2-7]{3}(?![0-9a-z])/gi
 
-/** Whether the text has a principal of a person in its own form. Those of programmes are names of web sites too. */
+/** Whether the text has a person's principal in its usual form. Principals of programs are also names of web sites. */
 export function holdsPrincipal(text: string): boolean {
   return text.matchAll(PRINCIPAL).some(([written]) => endsInPrincipal(written.replaceAll('-', '')))
 }
@@ -179,8 +181,8 @@ function isStacks({ text, edges }: LetterRun, from: number, budget: ProofBudget)
 }
 
 /**
- * Decodes whole bytes. Leaves out `spare` bits before the first byte, or adds as many zero ones if it is negative; bits
- * that are left over at the end are dropped.
+ * Decodes whole bytes. Skips `spare` bits before the first byte; a negative `spare` adds zero bits. Drops bits that are
+ * left over at the end.
  */
 function decode(
   digits: Digits,

@@ -19,7 +19,7 @@ const LIMB_BITS = 24
 /** Limbs of 128 digits. */
 const LIMBS_MAX = 32
 
-/** A number in base 58 that grows by one digit at a time. Each leading zero is a byte of its own. */
+/** Base58 number that grows by one digit at a time. Each leading zero is a byte of its own. */
 type GrowingNumber = Readonly<{
   clear(): void
   push(digit: number): void
@@ -96,9 +96,9 @@ const HASH_CHARS_MAX = 37
 const JOINED_CHARS_MAX = 55
 
 /**
- * First bytes of well-known Base58Check addresses, by their length: Bitcoin, Litecoin, Dogecoin, Dash, TRON, Neo, Qtum,
- * Bitcoin Gold, Ravencoin, Komodo, PIVX, Vertcoin, Namecoin, Peercoin, Reddcoin, Blackcoin, Firo, Liquid, Zcash, Horizen
- * and Tezos. Inside a longer word only these are tried, so that a character costs about one hash.
+ * First bytes of well-known Base58Check addresses, by length. Only these are tried inside a longer word, so that a
+ * character costs about one hash. The chains are Bitcoin, Litecoin, Dogecoin, Dash, TRON, Neo, Qtum, Bitcoin Gold,
+ * Ravencoin, Komodo, PIVX, Vertcoin, Namecoin, Peercoin, Reddcoin, Blackcoin, Firo, Liquid, Zcash, Horizen and Tezos.
  */
 const KNOWN_VERSIONS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
   [
@@ -112,7 +112,7 @@ const KNOWN_VERSIONS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
   [26, new Set([0x1cb8, 0x1cba, 0x1cbd, 0x1d25, 0x2089, 0x2096])],
   [27, new Set([0x025a79, 0x06a19f, 0x06a1a1, 0x06a1a4, 0x06a1a6])],
 ])
-/** First two bytes of long Base58Check addresses, by their length: confidential ones of Liquid, and Sprout of Zcash. */
+/** First two bytes of long Base58Check addresses, by length: confidential addresses of Liquid, and Sprout of Zcash. */
 const LONG_VERSIONS: ReadonlyMap<number, ReadonlySet<number>> = new Map([
   [59, new Set([0x0c27, 0x0c39])],
   [70, new Set([0x169a])],
@@ -125,15 +125,15 @@ const EXTENDED_KEY_BYTES = 82
 /** First bytes of X-addresses of the XRP ledger, on its main and its test network. */
 const X_VERSIONS: ReadonlySet<number> = new Set([0x0544, 0x0493])
 const X_BYTES = 35
-/** First characters of long addresses and of extended keys. Elsewhere a candidate is searched in fewer characters. */
+/** First characters of long addresses and of extended keys. Other candidates are searched up to fewer characters. */
 const LONG_STARTS = /^(?:Ae2|Ddz|37bt|2cW|V[JT]|zc|[t-zTUVYZ]p(?:ub|rv))/
-/** Bytes above which a candidate in groups or inside a longer word is tried only with a known version. */
+/** Length in bytes from which a candidate in groups or inside a word needs a known version. */
 const LONG_BYTES_MIN = 40
 
 type Digest = (bytes: Uint8Array) => Uint8Array
 const doubleSha256: Digest = (bytes) => sha256(sha256(bytes))
 const blake2b256: Digest = (bytes) => blake2b(bytes, { dkLen: 32 })
-/** Addresses whose checksum is that of another digest, by their bytes and their first ones. */
+/** Addresses with a checksum of another digest, by length and first bytes. */
 const OTHER_DIGESTS: readonly Readonly<{ length: number; head: ReadonlySet<number>; digest: Digest }>[] = [
   // Waves, main and test network.
   { length: 26, head: new Set([0x0157, 0x0154]), digest: (bytes) => keccak_256(blake2b256(bytes)) },
@@ -148,8 +148,8 @@ const OTHER_DIGESTS: readonly Readonly<{ length: number; head: ReadonlySet<numbe
 ]
 
 /**
- * Whether the run has a base58 address with a checksum: Base58Check, Waves, Decred, Ergo, XRP, SS58, Cardano Byron;
- * `keys`: or 32 bytes. A run that needs more checksums than the budget has counts as an address.
+ * Whether the run has a base58 address with a checksum: Base58Check, Waves, Decred, Ergo, XRP, SS58 or Cardano Byron.
+ * With `keys`, 32 bytes count too. A run that exceeds the budget of checksums counts as an address.
  */
 export function holdsBase58(run: LetterRun, keys: boolean, budget: ProofBudget): boolean {
   const { fit } = run
@@ -164,7 +164,7 @@ export function holdsBase58(run: LetterRun, keys: boolean, budget: ProofBudget):
     search(run, BASE58, (number, from, to) => {
       const text = run.text.slice(from, to)
       if (keys && number.length() === KEY_BYTES && isKey(text)) return true
-      // A list of numbers costs no checksum: an address has 25 characters or more, and never digits alone.
+      // Skips lists of numbers without computing a checksum: an address never consists of digits alone.
       if (!/[A-Za-z]/.test(text)) return false
       if ((fitsVersion(number, fit, text) && endsInChecksum(number)) || endsInOther(number)) return true
       if (hasByronHead(number)) return isByron(number.bytes())
@@ -179,8 +179,8 @@ export function holdsBase58(run: LetterRun, keys: boolean, budget: ProofBudget):
 }
 
 /**
- * Whether base58 of 32 bytes may be a key. Base32, base36 and hex of one case are more likely where all letters have one
- * case, except in the addresses of programmes, which have many ones.
+ * Whether base58 of 32 bytes may be a key. Letters of one case are more likely base32, base36 or hex. Addresses of
+ * programs are the exception: they have many ones.
  */
 function isKey(text: string): boolean {
   return !hasOneCase(text) || text.includes('11111111')
@@ -188,7 +188,7 @@ function isKey(text: string): boolean {
 
 type Proves = (number: GrowingNumber, from: number, to: number) => boolean
 
-/** Decodes every candidate. One pass for each beginning: a number grows by one digit a step. */
+/** Decodes every candidate. Each start takes one pass, in which a number grows by one digit a step. */
 function search({ text, edges, fit }: LetterRun, digits: Digits, proves: Proves): boolean {
   const number = openNumber()
   for (let from = 0; from + BASE58_CHARS_MIN <= text.length; from++) {
@@ -212,15 +212,15 @@ function charsMax(text: string, from: number, fit: Fit): number {
   return fit === 'joined' || '39XT'.includes(text.charAt(from)) ? JOINED_CHARS_MAX : HASH_CHARS_MAX
 }
 
-/** Whether so many bytes may be an address. Inside a longer word only common lengths are. */
+/** Whether a number of bytes may be an address. Only common lengths count inside a longer word. */
 function fits(length: number, fit: Fit): boolean {
   if (fit !== 'part' || length > LONG_BYTES_MIN) return length >= 20
   return (length >= 25 && length <= 27) || (length >= 35 && length <= 38)
 }
 
 /**
- * Whether the version may be that of an address. A whole word is tried for any network. As whole groups, any network is
- * tried with a hash of 20 bytes, and with more of them where the characters are not those of words.
+ * Whether the version may be that of an address. A whole word is tried for any network. Joined groups are tried for any
+ * network with a hash of 20 bytes; longer ones only if their characters are unlike those of words.
  */
 function fitsVersion(number: GrowingNumber, fit: Fit, text: string): boolean {
   const length = number.length()
@@ -232,13 +232,13 @@ function fitsVersion(number: GrowingNumber, fit: Fit, text: string): boolean {
   return length >= 37 && PRIVATE_KEYS.has(number.head(1))
 }
 
-/** Whether the last four bytes are the first four of the digest of the rest: the double SHA-256 in Base58Check. */
+/** Whether the last four bytes are the first four of the digest of the rest. Base58Check uses the double SHA-256. */
 function endsIn(digest: Digest, bytes: Uint8Array): boolean {
   const wanted = digest(bytes.subarray(0, -CHECKSUM_BYTES))
   return bytes.subarray(-CHECKSUM_BYTES).every((byte, at) => byte === wanted[at])
 }
 
-/** Form of an address of the XRP ledger, which begins with r, an X-address, or a seed of one, which begins with s. */
+/** Form of an XRP address, which begins with r, an X-address, or a seed, which begins with s. */
 function hasXrpForm(number: GrowingNumber, first: string): boolean {
   const length = number.length()
   const isClassic = first === 'r' && length === 25
@@ -262,7 +262,7 @@ function isSs58(number: GrowingNumber): boolean {
   return digest[0] === bytes.at(-2) && digest[1] === bytes.at(-1)
 }
 
-/** The first bytes of a Byron address: a CBOR array of two, whose first element is bytes with tag 24. */
+/** First bytes of a Byron address: a CBOR array of two elements, the first of which is bytes with tag 24. */
 const BYRON_HEAD = 0x82d81858
 
 function hasByronHead(number: GrowingNumber): boolean {
@@ -273,8 +273,8 @@ function hasByronHead(number: GrowingNumber): boolean {
 const CRC_HEAD = 0x1a
 
 /**
- * Whether the rest of the bytes is that of a Cardano address of the Byron era: CBOR of its payload, whose length is the
- * fifth byte, and the CRC-32 of the payload.
+ * Whether the rest of the bytes is a Cardano Byron address: CBOR of its payload and the CRC-32 of the payload. The
+ * fifth byte is the length of the payload.
  */
 function isByron(bytes: Uint8Array): boolean {
   const end = 5 + (bytes[4] ?? 0)

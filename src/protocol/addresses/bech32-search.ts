@@ -16,8 +16,8 @@ const PREFIX_CHARS_MAX = 24
 const CANDIDATE = /1(?=[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{11})/gi
 
 /**
- * Whether the text contains a bech32 or bech32m string with a valid checksum. A library decodes such a string, but does
- * not find one between other letters. Here one pass for each possible start tests every possible end. Takes linear time,
+ * Whether the text contains a bech32 or bech32m string with a valid checksum. Libraries decode such a string, but do
+ * not find one between other letters. One pass for each possible start tests every possible end. Takes linear time,
  * because data after a separator contains no other separator.
  */
 export function holdsBech32(text: string): boolean {
@@ -46,8 +46,8 @@ function endsInChecksum(text: string, from: number, separator: number, to: numbe
 }
 
 /**
- * Whether a match counts as an address. Mixed case is invalid, but a person could fix it, so it counts as a whole word.
- * Inside a base58 word of mixed case a match is likely to be chance.
+ * Whether a match counts as an address. Mixed case is invalid, but a person could fix it, so a whole word counts.
+ * Inside a base58 word of mixed case a match is probably chance.
  */
 function isPlausible(text: string, from: number, to: number): boolean {
   const found = text.slice(from, to)
@@ -70,7 +70,7 @@ function isLetter(code: number): boolean {
   return lower >= 97 && lower <= 122
 }
 
-/** Letters, digits, and the underscore, which some test networks have in their prefix. */
+/** Letters, digits, and the underscore, which is in the prefix of some test networks. */
 function isWordCharacter(code: number): boolean {
   return isLetter(code) || (code >= 48 && code <= 57) || code === 95
 }

@@ -17,21 +17,21 @@ const GENERATOR = [
   [0xae2ea, 0xbe2a8],
   [0x1e4f4, 0x3e470],
 ] as const
-/** Sums of the generators, each half, for each value of the five highest bits. */
+/** Halves of the sums of the generators, for each value of the five highest bits. */
 const [HIGH_FEEDBACK, LOW_FEEDBACK] = ([0, 1] as const).map((half) =>
   Int32Array.from({ length: 32 }, (_, top) =>
     GENERATOR.reduce<number>((sum, parts, bit) => ((top >> bit) & 1 ? sum ^ parts[half] : sum), 0),
   ),
 ) as [Int32Array, Int32Array]
 
-/** Addresses with this checksum. Their prefix is a part of it even where it is left out. */
+/** Addresses with this checksum. The checksum covers the prefix even where the text omits it. */
 type Family = Readonly<{
   digits: Digits
   /** Characters of the payload that begins at a position of a text. */
   lengthsAt: (text: string, at: number) => readonly number[]
   /**
-   * Checksums that a payload must have by itself for the whole to have 1, for each length and usual prefix. The code is
-   * linear, so that a prefix counts as if zeros followed it.
+   * Checksums that a payload alone must have for a valid whole, by length and usual prefix. The code is linear, so that
+   * a prefix counts as if zeros followed it.
    */
   wanted: ReadonlyMap<number, readonly Sum[]>
 }>
@@ -70,8 +70,8 @@ export function holdsPrefixedCashaddr(text: string): boolean {
 }
 
 /**
- * Whether the run has the payload of a cashaddr, Kaspa or Conflux address, whose checksum has 40 bits. Its prefix may be
- * left out.
+ * Whether the run has the payload of a cashaddr, Kaspa or Conflux address, whose checksum has 40 bits. The prefix is
+ * optional.
  */
 export function holdsCashaddr(run: LetterRun): boolean {
   return FAMILIES.some((each) => holdsFamily(run, each))

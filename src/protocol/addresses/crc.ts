@@ -1,4 +1,4 @@
-/** CRC-16/XMODEM. Zero over bytes that end with their own checksum, highest byte first. */
+/** CRC-16/XMODEM. It is zero for bytes that end with their own checksum, highest byte first. */
 export function crc16(bytes: Uint8Array): number {
   let crc = 0
   for (const byte of bytes) {

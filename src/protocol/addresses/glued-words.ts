@@ -7,21 +7,21 @@ const LAST_PAIRS: ReadonlySet<number> = new Set(Array.from(WORDS, (word) => pair
 /** Characters of the shortest and of the longest word. */
 const CHARS_MIN = 2
 const CHARS_MAX = 7
-/** Words that are split off at one end at most. */
+/** Most words that are split off at one end. */
 const WORDS_MAX = 3
-/** A content identifier of IPFS, which is no address with a word glued to it: 34 bytes that begin with 0x12 and 0x20. */
+/** IPFS content identifier: 34 bytes that begin with 0x12 and 0x20. It is no address with a word glued to it. */
 const CONTENT_ID = /^Qm[N-Za-f][1-9A-HJ-NP-Za-km-z]{43}$/
 
 /**
- * Positions in a word at which another word that is glued to an address may end or begin. Every reading counts: "token"
- * may be a word, or "to" before an address that begins with "ken".
+ * Positions in a word at which a word glued to an address may end or begin. Every split counts: "token" may be a word,
+ * or "to" before an address that begins with "ken".
  */
 export function gluedEdges(word: string): readonly number[] {
   if (word.length <= CHARS_MIN || CONTENT_ID.test(word)) return []
   return [...edgesFrom(0, 1, word), ...edgesFrom(word.length, -1, word)]
 }
 
-/** Positions that a few of the words lead to from one end, forward (1) or backward (-1). */
+/** Positions that up to `WORDS_MAX` words reach from one end, forward (1) or backward (-1). */
 function edgesFrom(end: number, step: 1 | -1, text: string): readonly number[] {
   const edges: number[] = []
   let reached = [end]
@@ -33,7 +33,7 @@ function edgesFrom(end: number, step: 1 | -1, text: string): readonly number[] {
 }
 
 function nextEdges(at: number, step: 1 | -1, text: string): number[] {
-  // Most words of a text end here, which makes the search of a title a quarter faster.
+  // Skips most words of a text early, which makes the search of a title a quarter faster.
   const isLikely = step === 1 ? FIRST_PAIRS.has(pairAt(text, at)) : LAST_PAIRS.has(pairAt(text, at - 2))
   if (!isLikely) return []
   const edges: number[] = []

@@ -8,7 +8,10 @@ const OUTSIDE_BASE58 = /[0OIl]/g
 /** Characters of the shortest address without a prefix of its own. Shorter words and joined groups are not searched. */
 const CHARS_MIN = 20
 
-/** Words of a text, each as a whole: candidates begin and end at its ends, at words glued to it, and at 0, O, I and l. */
+/**
+ * Words of a text as whole words. Candidates begin and end at the ends of a word, at words glued to it, and at 0, O, I
+ * and l.
+ */
 export function wholeRuns(text: string): readonly LetterRun[] {
   return longWords(text).map((word) => {
     const edges = new Uint8Array(word.length + 1)
@@ -44,15 +47,15 @@ const NEITHER = new RegExp(`[^0-9A-Za-z${JOINT}]+`, 'u')
 const NO_UNDERSCORE_JOINT = new RegExp(String.raw`[\s\p{Pd}+${DOTS}]+`, 'gu')
 /** The same without the characters of base64: hyphen, underscore and plus sign. */
 const JOINT_64 = new RegExp(String.raw`(?:(?!-)[\s\p{Pd}${DOTS}])+`, 'gu')
-/** Characters of which one at least is in a group of mixed form, where a short checksum is proof. */
+/** Divisor of the share of characters that must be in groups of mixed form, for a short checksum to be proof. */
 const ODD_SHARE = 8
-// A group of mixed form: with a digit, with a capital after a small letter, or of one letter that is no English word.
+// Group of mixed form: it has a digit, has a capital after a small letter, or is one letter that is no English word.
 const ODD = /\d|[a-z][A-Z]|^[B-HJ-Zb-z]$/
 
 /**
- * Groups that may be one address when what is between them is taken out. A candidate begins and ends with a group, or at
- * a common word that is glued to one. A short checksum is proof only where an eighth of the characters are in groups
- * of mixed form, and where they repeat as seldom as those of an address. A long one is proof in groups of any form.
+ * Groups joined without the characters between them, which may be one address. A candidate begins and ends with a
+ * group, or at a common word glued to one. A long checksum is always proof. A short one is proof only where the text
+ * looks like an address: an eighth of the characters in groups of mixed form, and few repeated characters.
  */
 export function joinedRuns(text: string): readonly LetterRun[] {
   return text.split(NEITHER).flatMap((chain) => {
@@ -77,8 +80,8 @@ export function joinedRuns(text: string): readonly LetterRun[] {
 }
 
 /**
- * The text without what joins groups. Hyphens, underscores and plus signs may belong to base64: once they all stay, once
- * none, and each kind is left out once.
+ * Copies of the text without the characters between groups. Hyphens, underscores and plus signs may belong to base64.
+ * One copy keeps them all, one keeps none, and one for each kind leaves that kind out.
  */
 export function joinedBase64(text: string): readonly string[] {
   const close = text.replace(JOINT_64, '')
@@ -86,12 +89,12 @@ export function joinedBase64(text: string): readonly string[] {
   return [...new Set([close, ...without, close.replaceAll(/[-_+]/g, '')])]
 }
 
-/** A place at which some networks have an underscore in the prefix of bech32, such as `addr_test` and `account_rdx`. */
+/** Place of an underscore in the bech32 prefix of some networks, such as `addr_test` and `account_rdx`. */
 const PREFIX_UNDERSCORE = /(?<=[a-z]{4})(?=(?:test|rdx)1)/gi
 
 /**
- * The text without what joins groups. Underscores may belong to the prefix of bech32: once they stay, once they are left
- * out, and then also put where some networks have one.
+ * Copies of the text without the characters between groups. An underscore may belong to the prefix of bech32. One copy
+ * keeps underscores, one has none, and one has them only where some networks put one.
  */
 export function joinedBech32(text: string): readonly string[] {
   // The separator of bech32.

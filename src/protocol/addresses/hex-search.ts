@@ -2,29 +2,31 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { LetterRun, ProofBudget } from './letter-run.ts'
 
 /**
- * A run of 64 or more hex digits, which is a digest or a transaction and no address, without the first character of a
- * prefix that follows it.
+ * Run of 64 or more hex digits: a digest or a transaction, not an address. Excludes the first character of a prefix
+ * that follows it.
  */
 const DIGEST = /[0-9a-f]{64,}(?<![0c](?=x[0-9a-f]{40}))/gi
 const DIGEST_DIGITS_MIN = 64
-/** Digests have a multiple of so many digits. The other digits of a run may belong to a text beside the digest. */
+/** Step of a digest's length in digits. Other digits of a run may belong to text beside the digest. */
 const DIGEST_DIGITS_STEP = 32
 const ADDRESS_DIGITS = 40
-/** Cost of a checksum of EIP-55 in those of base58. */
+/** Cost of an EIP-55 checksum, counted in base58 checksums. */
 const EIP55_COST = 4
 const HEX_RUN = /[0-9a-f]{40,}/gi
 /** A prefix and its digits: `0x`, `xdc` of XDC, `hx` and `cx` of ICON. The letter O looks like the digit. */
 const PREFIXED_RUN = /([0Och]x|xdc)([0-9a-f]{40,})/gi
 
-/** Digits that a contract puts before an address to make a word of 32 bytes, or after it. No digest has them by chance. */
+/**
+ * Digits with which a contract pads an address to a word of 32 bytes, before or after it. No digest has them by chance.
+ */
 const PADDING = '0'.repeat(24)
 const PADDED = /(?=0{24}([0-9a-f]{40})|([0-9a-f]{40})0{24})/gi
-/** Digits of an address that are not zero. Numbers have fewer: 80 bits are more than any amount. */
+/** Least non-zero digits of a padded address. Amounts have fewer, because none needs more than 80 bits. */
 const ADDRESS_DIGITS_SET_MIN = 21
 
 /**
- * Whether the text has 64 hex digits of which 24 at one end are zeros and the others are no number: an address in the form
- * in which contracts and their logs have it.
+ * Whether the text has an address padded to 64 hex digits, as in contracts and their logs. 24 digits at one end are
+ * zeros, and the others are not like a number.
  */
 export function holdsPaddedHex(text: string): boolean {
   if (!text.includes(PADDING)) return false
@@ -36,8 +38,8 @@ function isAddressWord(digits: string): boolean {
 }
 
 /**
- * Replaces runs of 64 or more hex digits by a character that joins no groups, since about one digest in sixty has a base58
- * run of 32 bytes inside. An address that touches a digest may begin or end with hex digits, such as `bc1`: they are kept.
+ * Replaces runs of 64 or more hex digits by a character that joins no groups. About one digest in sixty has a base58 run
+ * of 32 bytes inside. Keeps hex digits at an end that may belong to an address beside the digest, such as `bc1`.
  */
 export function withoutDigests(text: string): string {
   return text.replace(DIGEST, (run) => {
@@ -47,9 +49,9 @@ export function withoutDigests(text: string): string {
 }
 
 /**
- * Whether a prefix such as `0x` and 40 hex digits are in the run, and no hex digit follows except those of a glued word
- * such as "address". Between joined groups, the prefix begins a group, and the digits may also end with one, because the
- * next group may be a word.
+ * Whether the run has a prefix such as `0x` and then exactly 40 hex digits. Hex digits of a glued word such as
+ * "address" may follow. Between joined groups, the prefix must begin a group. The digits may end with a group, because
+ * the next one may be a word.
  */
 export function holdsPrefixedHex({ text, edges, glued, fit }: LetterRun): boolean {
   for (const { 1: prefix = '', 2: digits = '', index } of text.matchAll(PREFIXED_RUN)) {
@@ -67,8 +69,8 @@ export function holdsPrefixedHex({ text, edges, glued, fit }: LetterRun): boolea
 const WORD_DIGITS_MAX = 8
 
 /**
- * Whether the run has 40 hex digits without `0x`, and no hex digit beside them except those of words: common ones that are
- * glued to them, and any word with a letter that is no hex digit, such as the prefix of a network.
+ * Whether the run has exactly 40 hex digits without `0x`. Hex digits of words may be beside them: of common words, and
+ * of any word with another letter, such as the prefix of a network.
  */
 export function holdsBareHex({ text, glued }: LetterRun): boolean {
   return text.matchAll(HEX_RUN).some(({ 0: run, index }) => {
@@ -92,8 +94,8 @@ function isLetter(character: string): boolean {
 }
 
 /**
- * Whether the run has 40 hex digits in letters of both cases that pass the checksum of EIP-55. A run that needs more
- * checksums than the budget has counts as an address.
+ * Whether the run has 40 hex digits of mixed case that pass the EIP-55 checksum. A run that exceeds the budget of
+ * checksums counts as an address.
  */
 export function holdsEip55({ text, edges }: LetterRun, budget: ProofBudget): boolean {
   for (const { 0: run, index } of text.matchAll(HEX_RUN)) {

@@ -1,6 +1,6 @@
 import { hasOneCase, type LetterRun } from './letter-run.ts'
 
-/** An IBAN of Ethereum: country, check digits, then an address in base 36, or an asset, a register and a name. */
+/** Ethereum IBAN: country, check digits, then an address in base 36, or an asset, a register and a name. */
 const ICAP = /XE\d\d(?:[0-9A-Z]{31}|[0-9A-Z]{30}|ETH[0-9A-Z]{13})/iy
 /** Characters with a name instead of an address. */
 const NAMED_CHARS = 20

@@ -1,4 +1,4 @@
-/** Places in which a candidate may lie: a whole word, groups that were joined, or any part of a longer word. */
+/** Place of a candidate: a whole word, joined groups, or any part of a longer word. */
 export type Fit = 'whole' | 'joined' | 'part'
 
 /**
@@ -49,10 +49,13 @@ export function hasOneCase(text: string): boolean {
   return text === text.toLowerCase() || text === text.toUpperCase()
 }
 
-/** Pairs of characters of which one at most is a pair of equal ones: 58 by chance, about 15 in words of any language. */
+/**
+ * Pairs of characters for each pair of equal ones, at least 20 in an address. Chance gives 58, words in any language
+ * about 15.
+ */
 const PAIRS_MIN = 20
 
-/** Whether the characters repeat as seldom as those of an address, so that words and numbers need no checksum. */
+/** Whether characters repeat as seldom as in an address. Words and numbers repeat more and need no checksum. */
 export function isEven(text: string): boolean {
   const counts = new Map<string, number>()
   let equal = 0

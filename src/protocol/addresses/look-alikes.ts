@@ -1,6 +1,6 @@
 /**
- * Pairs of a letter and the Latin letter or digit that it looks like. After the confusables of Unicode (UTS 39), which
- * fold I and 1 to l; here each letter keeps its own form. Small letters whose shape is that of a capital are added.
+ * Pairs of a letter and the Latin letter or digit that it looks like, from the Unicode confusables (UTS 39). Unicode
+ * folds I and 1 to l; here each keeps its own form. Small letters in the shape of a capital are added.
  */
 const PAIRS = [
   // Cyrillic
@@ -45,15 +45,14 @@ const LATIN: ReadonlyMap<string, string> = new Map([
 ])
 const FOREIGN = new RegExp(`[${[...LATIN.keys()].join('')}]`, 'gu')
 
-// Invisible between letters: marks, soft hyphens, joiners, zero-width blanks, blank letters, and control characters but
-// for those that are blanks: tab, line feed, vertical tab, form feed and carriage return.
+// Characters that are invisible between letters: marks, soft hyphens, joiners, zero-width blanks, blank letters and
+// control characters. Tab, line feed, vertical tab, form feed and carriage return are blanks and stay.
 const INVISIBLE =
   /(?![\t-\r])[\p{M}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u{13441}\u{13442}]/gu
 
-/** The text in compatibility form and without invisible characters, each look-alike letter as the Latin one. */
+/** The text in compatibility form, without invisible characters, and with Latin letters for look-alikes. */
 export function foldLookAlikes(text: string): string {
-  // The first pass is before the compatibility form, which turns the lunate sigma into another letter, and a letter in
-  // parentheses into three characters.
+  // Folds before the compatibility form too, which changes the lunate sigma and splits a letter in parentheses.
   return foldLetters(withoutInvisible(foldLetters(text).normalize('NFKD')))
 }
 

@@ -46,8 +46,8 @@ function isMonero(text: string): boolean {
 }
 
 /**
- * 36 bytes in base64 of either alphabet. The first character is that of the tag (bounceable or not, main or test
- * network), and the second that of the chain (basic or master). A form reads a plus sign as a blank.
+ * 36 bytes in base64 of either alphabet. The first character is the tag (bounceable or not, main or test network). The
+ * second is the chain (basic or master). Form decoding reads a plus sign as a blank.
  */
 const FORMS = [
   [base64url, /(?=([EUk0][Qf][0-9A-Za-z_-]{46}))/g],

@@ -1,7 +1,7 @@
 import { decodeHTML } from 'entities/decode'
 import { foldLookAlikes, withoutInvisible } from './look-alikes.ts'
 
-/** Rounds in which encodings are undone at most. A URL inside a URL needs two. */
+/** Most rounds of decoding. A URL inside a URL needs two. */
 const ROUNDS_MAX = 6
 
 const PLAIN = /^[\x20-\x24\x27-\x7e]*$/
@@ -10,20 +10,20 @@ const UTF8 = new TextDecoder()
 
 /** Readings of a text as programs and people may read it. */
 type Readings = Readonly<{
-  /** The text as it is, and after each round of undoing its encodings and of folding look-alike letters. */
+  /** The text as it is, and after each round of decoding and of folding look-alike letters. */
   every: readonly string[]
   /**
-   * Readings that are also searched inside words and between groups: the text as it is, the last one, and the one in
-   * which letters are not folded, so that a word in another alphabet ends before an address that it touches.
+   * Readings that are also searched inside words and between groups: the text as it is, the last one, and one without
+   * folding. Without folding, a word in another alphabet ends before an address that it touches.
    */
   outer: readonly string[]
-  /** The last one, in which no encoding is left and every look-alike letter is a Latin one. */
+  /** The last reading: fully decoded, and with Latin letters for all look-alikes. */
   last: string
 }>
 
 /**
- * Readings of a text, without repetition: percent-encoding and HTML entities are undone and look-alike letters folded until
- * nothing changes. Null for a text that still changes after `ROUNDS_MAX` rounds.
+ * Distinct readings of a text. Decodes percent-encoding and HTML entities and folds look-alike letters until nothing
+ * changes. Null for a text that still changes after `ROUNDS_MAX` rounds.
  */
 export function readingsOf(text: string): Readings | null {
   if (PLAIN.test(text)) return { every: [text], outer: [text], last: text }

@@ -49,7 +49,7 @@ const upstreamMirrorSchema = z
   })
   .describe('A mirror between this one and the log’s own service')
 
-/** A mirror between this one and the log’s own service, by the word of the nearer one. */
+/** A mirror between this one and the log’s own service, as the next mirror reports it. */
 export type UpstreamMirror = Described<typeof upstreamMirrorSchema>
 
 const mirrorSchema = z

@@ -12,8 +12,8 @@ import { FILE_ENDPOINTS } from './file-endpoints.ts'
 import type { Described } from './resource-fields.ts'
 
 /**
- * Time for which an answer may be kept. `build`: it changes with the program alone. `by-range`: some answers are settled
- * and kept for ever, as `settled` says; the others are revalidated.
+ * Cache policy of an answer. `build`: it changes with the program alone. `by-range`: settled answers are kept for ever,
+ * as `settled` says; the others are revalidated.
  */
 export type Caching = 'immutable' | 'revalidate' | 'build' | 'by-range' | 'never'
 
@@ -33,15 +33,15 @@ type EndpointRow = Readonly<{
   schema?: z.ZodType
   /** Format of a text, with its standard. */
   format?: string
-  /** Form, bounds and meaning of its parameters by name, in the order of documents. */
+  /** Form, bounds and meaning of each parameter by name, in the order of the documents. */
   parameters: Readonly<Record<string, Omit<Parameter, 'name'>>>
   /**
-   * Its list as a table, with `format=csv`: the name of the list in the answer, and what a row shows. The columns derive from
-   * the schema: a column has the name of its JSON field, and a deeper field has its path, such as `input.digest`. An open map
-   * has two columns, for key and value, and a row for each of its entries.
+   * CSV table of its list (`format=csv`): the name of the list in the answer, and the meaning of a row. Columns derive
+   * from the schema. A column has the name of its JSON field, or the path of a deeper field, such as `input.digest`. An
+   * open map has two columns, for key and value, and a row for each entry.
    */
   table?: Readonly<{ list: string; row: string }>
-  /** Problems beside those of every endpoint, of its parameters and of its path. */
+  /** Problems of its own. All endpoints also have common problems and those of their parameters and path. */
   problems?: readonly ProblemCode[]
   caching: Caching
   /** With `by-range`: which answers are settled. */
@@ -53,7 +53,7 @@ type EndpointRow = Readonly<{
    * an answer thread. `streaming`: the route writes the answer itself.
    */
   work: 'brief' | 'long' | 'streaming'
-  /** Whether it has a page, at its address without `/api/v1`. */
+  /** Whether it has a page. The page has the same address without `/api/v1`. */
   page: boolean
   /**
    * Treatment by `daybook verify`. `recomputed`: computes the answer from the log. `compared`: compares the answer
@@ -65,7 +65,7 @@ type EndpointRow = Readonly<{
 /** An endpoint with everything that derives from its row. */
 export type Endpoint = Readonly<{
   id: EndpointId
-  /** `{name}` is one segment of it, `{name...}` (last only) one or more. */
+  /** Path, in which `{name}` is one segment and `{name...}` (last only) one or more. */
   path: string
   /** Name of its group. */
   tag: string
@@ -112,7 +112,7 @@ type Rows = typeof FIGURE_ENDPOINTS &
   typeof FILE_ENDPOINTS &
   typeof DESCRIPTION_ENDPOINTS
 
-/** The row of every endpoint. Without a row for a path, or with an incomplete one, this does not compile. */
+/** Row of every endpoint. A path without a complete row does not compile. */
 const ENDPOINT_ROWS: Readonly<Record<EndpointId, EndpointRow>> = {
   ...FIGURE_ENDPOINTS,
   ...CONTEST_ENDPOINTS,
@@ -159,7 +159,7 @@ export function isRaw(id: EndpointId): id is RawEndpoint {
 /** Endpoints with a table. */
 export const TABLE_ENDPOINTS: readonly TableEndpoint[] = keysOf(ENDPOINT_PATHS).filter(isTableEndpoint)
 
-/** Whether an endpoint answers its list as a table too, with `format=csv`. */
+/** Whether an endpoint also answers its list as a table, with `format=csv`. */
 export function isTableEndpoint(id: EndpointId): id is TableEndpoint {
   return ENDPOINT_ROWS[id].table !== undefined
 }

@@ -20,7 +20,7 @@ import {
 
 const seqAsked = id.describe('The event’s seq')
 
-/** The event, whose type is its own. It has any text as its type, because a newer service may have more types. */
+/** Schema of an event. The type may be any text, because a newer service may have more types. */
 export const eventSchema: z.ZodType<EventWire> = z
   .strictObject({
     seq: id.describe('Position in the log, contiguous'),

@@ -30,7 +30,7 @@ const fundFigures = {
   loyaltyFund: amountSchema.describe('Balance of the loyalty fund'),
   prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired'),
 }
-/** A bucket of `/funds` is named by its start and has the balances of its end: each description says so. */
+/** Balances at the end of a bucket of `/funds`, which is named by its start. Each description says so. */
 const fundsAtEnd = {
   treasury: amountSchema.describe('Balance of the treasury at the end of the bucket'),
   runningPools: amountSchema.describe('Balance of the pools of all contests at the end of the bucket'),
@@ -74,7 +74,7 @@ const range = {
   ...momentSchema('from', 'Start of the range used, inclusive'),
   ...momentSchema('to', 'End of the range used, exclusive'),
 }
-/** A named schema: generators would make two types of one name from the parameter and the field. */
+/** Named schema. Without a name, generators make two types, one for the parameter and one for the field. */
 export const bucketSchema = z.enum(BUCKETS).describe('Width of a bucket')
 const priceAtEnd = price.describe('The last known price at the end of the bucket; null before the first')
 const bucketAt = {
@@ -159,7 +159,7 @@ export type Span = Pick<Flows, 'from' | 'fromMs' | 'to' | 'toMs'>
 /** Moment of the log's first event; null on an empty log. */
 export type Launch = Pick<Flows, 'launchedAt' | 'launchedAtMs'>
 
-/** Present that an answer was computed with, floored to the minute. */
+/** Time at which an answer was computed, floored to the minute. */
 export type Now = NonNullable<Flows['now']>
 
 /** Range of an answer in buckets. */

@@ -12,7 +12,7 @@ import {
   textSchema,
 } from './resource-fields.ts'
 
-// Endpoints of the archive’s files and of the log’s own files, by which anyone checks the history.
+// Endpoints of the archive’s files and of the log’s own files. Anyone can check the history with them.
 
 const events = numberSchema.describe('Events of the month')
 const firstSeq = id.nullable().describe('Seq of the month’s first event; null without events')
@@ -148,7 +148,7 @@ const witnessesSchema = z
 /** Witnesses of a log, and the newest checkpoint that a quorum of them has cosigned. */
 export type Witnesses = Described<typeof witnessesSchema>
 
-/** Rows of the archive's files and of the log's own files, by which anyone checks the history. */
+/** Rows of the endpoints for the archive's files and the log's own files. */
 export const FILE_ENDPOINTS = {
   archive: {
     meaning: 'Every month of the archive, with sizes and digests',

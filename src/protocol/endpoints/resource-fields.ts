@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { AMOUNT_PATTERN, PRICE_PATTERN } from '../amount.ts'
 import { recordOf } from '../brand.ts'
 
-// Schemas of the fields of all answers. Each field has a description where it is used, and `x-unit` when its form does
-// not show its unit. The documents and the page `/api` show both.
+// Schemas of the fields of all answers. Each use of a field adds a description, and `x-unit` when the form does not
+// show the unit. The documents and the page `/api` show both.
 
 /** Type of the JSON that a schema describes, read-only at every depth. */
 export type Described<Schema extends z.ZodType> = ReadOnly<z.output<Schema>>
@@ -35,7 +35,7 @@ const SAME = 'The same moment in milliseconds since 1970'
 
 type Pair<Name extends string, Text, Ms> = Record<Name, z.ZodType<Text>> & Record<`${Name}Ms`, z.ZodType<Ms>>
 
-/** The two fields of a moment: a text, and with `Ms` after its name a number. */
+/** The two fields of a moment: a text, and a number whose name ends with `Ms`. */
 export function momentSchema<Name extends string>(name: Name, meaning: string): Pair<Name, string, number> {
   return {
     ...recordOf([name], () => at.describe(meaning)),
