@@ -1,8 +1,9 @@
 /**
- * The room `log` is the book itself: one store with the events, the rows that follow from them, the hash tree and its
- * signatures, and the months of the archive. It may know `protocol` and `tlog`, and `project` to keep its totals in the same
- * commit. Begin to read here, with the only writer. `open-reader.ts` is the reading half: a snapshot up to one head. The
- * tables are in `store/store-schema.ts`, the rows of totals, contests and prizes in `books`, the tree in `tree`.
+ * The room `log` is the log itself: one store with the events, the rows that follow from them, the hash tree and its
+ * signatures, and the months of the archive. It may import `protocol` and `tlog`, and `project` to keep its totals in
+ * the same commit. Begin to read here, with the only writer. `open-reader.ts` is the reading half: a snapshot up to one
+ * head. The tables are in `store/store-schema.ts`, the rows of totals, contests and prizes in `books`, the tree in
+ * `tree`.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Head } from '../project/fold/books.ts'
@@ -37,17 +38,17 @@ import { openTreeWriter } from './tree/tree-writer.ts'
 /** The operator's ref of a draft and the digest of its content; null in an import without refs. */
 type DraftRef = Readonly<{ ref: string; digest: Uint8Array }> | null
 
-/** The log's only writer. A batch is appended draft by draft, then written whole or forgotten whole. */
+/** The log's only writer. A batch is appended draft by draft, then written or discarded as a whole. */
 export type Appender = Readonly<{
   /** The fold of everything appended so far, for checks before the next draft. */
   fold(): Fold
-  /** Seq and moment of the last event appended, written or not; 0 and null before the first. It may be uncommitted. */
+  /** Seq and moment of the last appended event, which may be uncommitted; 0 and null before the first. */
   head(): Head
-  /** The seq and digest of the draft that was appended with this ref. */
+  /** Seq and digest of the draft that was appended with this ref. */
   published(ref: string): Readonly<{ seq: Seq; digest: Uint8Array }> | undefined
-  /** Makes the draft an event: it gets the next seq, and `at` is the later of `atMs` and the last event's `at`. */
+  /** Appends a draft as an event with the next seq. Its `at` is the later of `atMs` and the last event's `at`. */
   append(draft: Draft, ref: DraftRef, atMs: Ms): DaybookEvent
-  /** Appends an event that another node published, with its lines byte for byte. It must be the next one. */
+  /** Appends the next event of another node, with its lines byte for byte. */
   follow(entry: Entry, lines: EntryLines, ref: DraftRef): void
   /** Writes the batch to the store, inside the transaction that `begin` opened. */
   write(): void
@@ -56,13 +57,13 @@ export type Appender = Readonly<{
   begin(): void
   /** Makes all written batches durable and visible at once. They are on the disk when this returns. */
   commit(): Head
-  /** The newest note that this appender has signed. Throws before its first commit with events, and after a rollback. */
+  /** The newest note that this appender has signed. Throws before its first commit of events, and after a rollback. */
   checkpoint(): string
   /** Undoes everything since `begin`. */
   rollback(): void
 }>
 
-/** The line of an event and its details line, null without details. */
+/** Line of an event and its details line, which is null without details. */
 type EntryLines = Readonly<{ line: string; detailsLine: string | null }>
 
 /** Everything in memory that a batch changes before it is written. */
@@ -71,14 +72,14 @@ type State = Readonly<{
   head: Head
   chunk: Chunk | null
   weeks: WeekBuilder
-  /** Contests changed in the batch, as they were at its last end of a block of the list of contests. */
+  /** Contests that the batch changed, as of its last end of a block in the list of contests. */
   blockEnd: BlockEnd | null
 }>
 
-/** Parts of an appender that differ for an upgrade, and in a benchmark. */
+/** Parts of an appender that an upgrade or a benchmark replaces. */
 type AppenderParts = Readonly<{ openTree?: typeof openTreeWriter; segmentOf?: SegmentOf }>
 
-/** Opens the log for its only writer, which signs the tree at every commit. */
+/** Opens the log for its only writer, which signs the tree at each commit. */
 export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderParts = {}): Appender {
   const repository = openStoredRepository(db)
   const prefix = openPrefixReader(db)
@@ -168,7 +169,7 @@ export function openAppender(db: DatabaseSync, signer: Signer, parts: AppenderPa
   }
 }
 
-/** Copies the tally, which the fold changes in place, so that `forget` can return to the former one. */
+/** Copies the tally, so that `forget` can return to the former one. The fold changes it in place. */
 function withOwnTally(state: State): State {
   return { ...state, fold: { ...state.fold, tally: copyTally(state.fold.tally) } }
 }
@@ -184,7 +185,7 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, repository: Repositor
   }
 }
 
-/** The chunk of the next event. Writes the chunk's row when the event begins it. */
+/** Chunk of the next event. Writes the chunk's row at its first event. */
 function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, rows: WaitingRows): Chunk {
   if (chunk !== null && !beginsChunk(head.atMs, seq - chunk.seq, atMs)) return chunk
   const id = nextChunk(chunk?.id ?? null, atMs)
@@ -192,7 +193,7 @@ function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, r
   return { id, seq }
 }
 
-/** Adds the activity before each quarter of an hour up to `at`. Writes the rows of a week when it ends. */
+/** Adds the activity of each quarter of an hour up to `at`. Writes the rows of a week when it ends. */
 function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, rows: WaitingRows): WeekBuilder {
   if (at < nextQuarter(weeks) && weeks.week !== null) return weeks
   const { builder, ended } = advance(weeks, at, activityOf(tally))
@@ -203,7 +204,7 @@ function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, rows: WaitingRows):
   return builder
 }
 
-/** The sums of the current week so far, from the prefix totals: at most 672 look-ups at a start. */
+/** Sums of the current week so far, from the prefix totals: at most 672 look-ups at start. */
 function loadWeeks(db: DatabaseSync, prefix: PrefixReader): WeekBuilder {
   const { atMs } = prefix.head()
   if (atMs === null) return NO_WEEK

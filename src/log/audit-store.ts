@@ -23,21 +23,24 @@ import { HASHER } from './tree/stored-tree.ts'
 /** Events hashed in one slice, which takes about a millisecond. */
 const SLICE_EVENTS = 256
 
-/** Progress of an audit: events hashed, and events in the log at the last look. A `fault` ends the audit. */
+/** Progress of an audit: hashed events, and events in the log when last checked. A `fault` ends the audit. */
 export type AuditState = Readonly<{ checked: number; events: number; done: boolean; fault: LogFault | null }>
 
 type StoreAuditSettings = Readonly<{
-  /** Reads the high-water mark; null when the log has none to be compared with. */
+  /** Reads the high-water mark; null when the log has none to compare with. */
   mark(): HighWater | null
-  /** Keys that may have signed the mark, beside those that the store lists. */
+  /** Keys that may have signed the mark, in addition to those in the store. */
   keys?: readonly SigningKey[]
-  /** Verifies the signature of every commit, about 60 µs each; otherwise only those of months and the newest one. */
+  /**
+   * Whether to verify the signature of every commit, about 60 µs each. Otherwise only those of months and the newest
+   * one are verified.
+   */
   everySignature: boolean
 }>
 
 /**
- * Hashes the whole log again, one slice a call, each slice in its own read transaction. Compares every leaf with its
- * line and every stored hash with the leaves; at the end compares the months' checkpoints, the newest signature and the
+ * Hashes the whole log again, one slice a call, each in its own read transaction. Compares every leaf with its line and
+ * every stored hash with the leaves. At the end compares the months' checkpoints, the newest signature and the
  * high-water mark with the tree. The log may grow during the audit. Memory use does not depend on its length.
  */
 export function openAudit(
@@ -77,13 +80,13 @@ export function openAudit(
       return { checked: frontier.size, events: headOf(db), done, fault }
     })
     if (!state.done || state.fault !== null) return state
-    // Read before the snapshot: the store is never behind its mark, so an older mark cannot be ahead of it.
+    // Read before the snapshot. The store is never behind its mark, so a mark read earlier cannot be ahead of it.
     const marked = mark()
     return inSnapshot(db, frontier, () => ({ ...state, fault: faultAtEnd(db, marked, keys) }))
   }
 }
 
-/** Gives a function that verifies the signature of the tree of a size and root. */
+/** Opens the check of a stored signature over the tree with a size and root. */
 function openSignatures(db: DatabaseSync): (signature: Uint8Array, size: number, root: Hash) => boolean {
   const identity = readIdentity(db)
   const keys = readVerifiers(db)
@@ -98,8 +101,8 @@ function faultOfHash(db: DatabaseSync, { level, index }: LevelHash): LogFault {
 }
 
 /**
- * Runs `ask` in one read transaction. An error of SQLite becomes a fault of the next event, unless it passes and so says
- * nothing about the log: then it is thrown.
+ * Runs `ask` in one read transaction. A SQLite error becomes a fault of the next event. A temporary error is thrown
+ * instead, because it says nothing about the log.
  */
 function inSnapshot(
   db: DatabaseSync,
@@ -118,7 +121,7 @@ function inSnapshot(
     }
     return { checked: size, events: size, done: true, fault }
   } finally {
-    // SQLite ends a transaction itself after some failures, such as those of memory.
+    // SQLite ends a transaction itself after some failures, such as lack of memory.
     if (db.isTransaction) db.exec('COMMIT')
   }
 }

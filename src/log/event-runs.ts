@@ -5,31 +5,31 @@ import type { Walk } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /**
- * Seqs that an index holds in order, such as the events of one code, or of one contest and code. `first` has the first
- * `FIRST_CHUNK` seqs of the walk. `read` gives the first `count` seqs between two exclusive bounds.
+ * Seqs in the order of an index, such as the events of one code, or of one contest and code. `first` has the first
+ * `FIRST_CHUNK` seqs of the walk. `read` returns the first `count` seqs between two exclusive bounds.
  */
 export type Run = Readonly<{
   first: readonly number[]
   read(low: number, high: number, count: number): readonly number[]
 }>
 
-/** The runs of one walk. No seq is in two of them. */
+/** Runs of one walk. Each seq is in one run only. */
 type EventRuns = Readonly<{
-  /** Runs that together hold the events of a filter apart from `nonzero`; null when no index narrows it. */
+  /** Runs that together have the events of a filter, ignoring `nonzero`; null when no index narrows it. */
   runsOf(walk: Walk, codes: readonly number[] | null): readonly Run[] | null
 }>
 
 /** Seqs in the first chunk of a run. */
 export const FIRST_CHUNK = 8
-/** Factor by which each further chunk of a run is longer. */
+/** Growth factor of the chunks of a run. */
 const CHUNK_GROWTH = 4
 
 /** The stretch of a run that has been read. */
 type Cursor = { readonly run: Run; chunk: readonly number[]; at: number; asked: number; ended: boolean }
 
 /**
- * Merges runs in order. Gives a function that takes the next `count` seqs, fewer at the end. After
- * the first chunk of each run, it reads at most four times the seqs that are taken.
+ * Merges runs in order. The returned function takes the next `count` seqs, fewer at the end. After the first chunk of
+ * each run, it reads at most four times as many seqs as it takes.
  */
 export function mergeRuns(
   runs: readonly Run[],
@@ -58,7 +58,7 @@ export function mergeRuns(
   return (count) => {
     const taken: number[] = []
     for (let cursor = heap.pop(); cursor !== undefined; cursor = heap.pop()) {
-      // Seqs of this run before the head of the next run need no comparison with the others.
+      // Seqs of this run before the first of the next run need no further comparison.
       const next = heap.peek()
       const end = next === undefined ? sign * Infinity : headOf(next)
       takeBefore(cursor, end, taken, count)
@@ -78,7 +78,7 @@ export function mergeRuns(
   }
 }
 
-/** Prepares the statements that read runs. `keyOf` gives the index key of a transaction. */
+/** Prepares the statements that read runs. `keyOf` returns the index key of a transaction. */
 export function openEventRuns(db: DatabaseSync, keyOf: typeof txKey): EventRuns {
   const statements = {
     asc: prepareRuns(db, 'ASC'),
@@ -115,7 +115,7 @@ export function openEventRuns(db: DatabaseSync, keyOf: typeof txKey): EventRuns 
   }
 }
 
-/** The codes of a contest, ascending: one look-up in the index for each. */
+/** Codes of a contest, ascending. Each costs one look-up in the index. */
 const CODES_OF_CONTEST = `WITH RECURSIVE codes_of_contest(value) AS (
     SELECT (SELECT min(code) FROM events INDEXED BY events_contest WHERE contest = $contest)
     UNION ALL
@@ -127,7 +127,7 @@ function prepareRuns(db: DatabaseSync, direction: 'ASC' | 'DESC') {
   const chunk = (from: string): string =>
     `SELECT json_group_array(seq) AS found FROM (
        SELECT seq FROM ${from} AND seq > $low AND seq < $high ORDER BY seq ${direction} LIMIT $count)`
-  // One statement for the first chunks of all codes, because hundreds of codes are possible.
+  // One statement for the first chunks of all codes, because there may be hundreds of codes.
   const firsts = (codes: string, from: string): string =>
     `SELECT json_group_array(json_array(value, json((${chunk(from)})))) AS found FROM ${codes}`
   const ofCode = 'events INDEXED BY events_code WHERE code ='

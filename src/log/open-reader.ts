@@ -19,7 +19,7 @@ import { openHeldCounts } from './held/held-tables.ts'
 import type { HeadCell } from './head-cell.ts'
 
 /**
- * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell, null without a writer.
+ * Opens the log of a data directory for one reading thread. `cell` is the writer's head cell; null without a writer.
  */
 export function openReader(dataDirectory: string, cell: HeadCell | null): LogReader {
   const db = openBeside(storePath(dataDirectory))
@@ -39,7 +39,7 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
     return answer
   }
 
-  /** Moves this thread's head and tells its listeners, so that streams are never behind an answer. */
+  /** Moves this thread's head and calls its listeners, so that streams are never behind an answer. */
   function moveTo(seen: Head): void {
     if (seen.seq <= head.seq) return
     head = seen
@@ -73,7 +73,7 @@ export function openReader(dataDirectory: string, cell: HeadCell | null): LogRea
   }
 }
 
-/** Prepares the statements once and gives a function that makes the snapshot of the open read transaction. */
+/** Prepares the statements once. The returned function makes the snapshot of the open read transaction. */
 function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
   const prefix = openPrefixReader(db)
   const books = openBooks(db, prefix)
@@ -127,7 +127,7 @@ function snapshots(db: DatabaseSync, dataDirectory: string): () => Snapshot {
   }
 }
 
-/** Gives the kinds of the log up to a head, and keeps those of the last one. */
+/** Opens the kinds of the log up to a head. Caches those of the last head. */
 function openKinds(db: DatabaseSync): (head: Seq) => readonly KindSeen[] {
   const all = db.prepare(
     `SELECT type, kind, first_seq,
@@ -159,15 +159,18 @@ type ReadTransactions = Readonly<{
   /** Runs `ask` in the shared transaction that is open, or in one of its own. */
   read<T>(ask: (snapshot: Snapshot) => T): T
   /**
-   * Runs `ask`, in which all reads share one transaction. It begins with the first read, and ends with `ask` or when the
-   * event loop turns. Rejects in the second case, because the reads saw different states.
+   * Runs `ask`, in which all reads share one transaction. The transaction begins with the first read, and ends with
+   * `ask` or when the event loop turns. If the event loop turns first, it rejects, because the reads saw different
+   * states.
    */
   share<T>(ask: () => Promise<T>): Promise<T>
   /** Ends the shared transaction, if one is open. */
   end(): void
 }>
 
-/** A shared transaction, which has begun once it has a snapshot. `users` are the calls of `share` that have not ended. */
+/**
+ * Shared transaction, which has begun when it has a snapshot. `users` counts the calls of `share` that have not ended.
+ */
 type Shared = { snapshot: Snapshot | undefined; users: number; turn: NodeJS.Immediate }
 
 /** Opens the read transactions of a connection. `look` makes the snapshot of one that has begun. */

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from './store/codec.ts'
 import { TABLES } from './store/store-schema.ts'
 
-/** Counts of held drafts that triggers keep, with what they count. */
+/** Counts of held drafts that triggers update, with the rows that each counts. */
 const COUNTED: readonly (readonly [column: string, source: string])[] = [
   ['held', 'held'],
   ['refused', 'held WHERE reason IS NOT NULL'],
@@ -11,13 +11,13 @@ const COUNTED: readonly (readonly [column: string, source: string])[] = [
   ['vouched', 'vouched'],
 ]
 
-/** The operator's tables whose rows name an event. Not every event has a row: imported drafts may have no ref. */
+/** Operator's tables whose rows name an event. Not every event has a row: imported drafts may have no ref. */
 const NAMING_EVENTS = ['refs', 'vouched'] as const
 
 /**
- * Faults of a store that its lines cannot show, one sentence each: a damaged page of any table, an index that contradicts
- * its table, another definition of a table, index or trigger, and contradictions of the operator's tables. The pages are
- * read in one step, which no signal ends.
+ * Faults of a store that its lines cannot show, one sentence each. They are damaged pages, indexes that contradict
+ * their table, changed definitions, and contradictions of the operator's tables. The pages are read in one step, which
+ * no signal interrupts.
  */
 export function faultsOfStore(db: DatabaseSync): readonly string[] {
   const pages = db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check']
@@ -30,7 +30,7 @@ export function faultsOfStore(db: DatabaseSync): readonly string[] {
   ]
 }
 
-/** Compares the definitions with those of a new store: a trigger or default that has changed would write wrong rows. */
+/** Compares the definitions with those of a new store. A changed trigger or default would write wrong rows. */
 function faultsOfDefinitions(db: DatabaseSync): readonly string[] {
   using made = new DatabaseSync(':memory:')
   made.exec(TABLES)

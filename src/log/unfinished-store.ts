@@ -5,13 +5,13 @@ import { openAnySchema } from './store/store.ts'
 const CACHE_KIB = 64 * 1024
 
 /**
- * Opens a store that is being built, which no other process can open. Its journal holds only pages that were in the file
- * before a transaction, so pages added at its end are written once. A write-ahead log would hold each page twice.
+ * Opens a store that is being built, which no other process can open. Its journal holds only pages that were in the
+ * file before a transaction, so pages added at the end are written once. A write-ahead log would write each page twice.
  */
 export function openUnfinished(path: string): DatabaseSync {
   const db = openAnySchema(path, { readOnly: false })
   try {
-    // Without `main.` another store would be locked exclusively too when it is attached.
+    // Without `main.` an attached store would be locked exclusively too.
     db.exec(`PRAGMA main.locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL;
       PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF`)
     return db
@@ -21,7 +21,7 @@ export function openUnfinished(path: string): DatabaseSync {
   }
 }
 
-/** Opens the store of an interrupted build; null when there is none, or none that can be continued. */
+/** Opens the store of an interrupted build; null when there is none that can be continued. */
 export function openLeft(
   path: string,
   canContinue: (db: DatabaseSync) => boolean,
@@ -46,7 +46,7 @@ type BuildRow<State> = Readonly<{
   read(db: DatabaseSync): State | undefined
   /** Writes the state, in the caller's transaction. */
   note(db: DatabaseSync, state: State): void
-  /** Ends the build: the store gets the settings of a store that is served, and is one file. */
+  /** Ends the build: makes the store one file with the settings of a served store. */
   finish(db: DatabaseSync): void
 }>
 

@@ -16,7 +16,7 @@ const EXPRESSIONS: Readonly<Record<Framing, string>> = {
 }
 
 const NOTHING = new Uint8Array(0)
-/** Events that are read in the time of one look-up in an index. */
+/** Events that can be read in the time of one index look-up. */
 const EVENTS_PER_RUN = 8
 /** Events that are looked at together for their amount. */
 const NONZERO_BATCH = 256
@@ -80,8 +80,8 @@ export function openWalk(
 type Page = Omit<WalkResult, 'hasMore'>
 
 /**
- * Takes seqs from `next` until `limit` of them match. With `nonzero` that ends at `examineMax` seqs taken. `last` is the
- * last seq examined; null when all were.
+ * Takes seqs from `next` until `limit` of them match, with `nonzero` at most `examineMax` seqs. `last` is the last
+ * examined seq; null when all were examined.
  */
 function findSeqs(
   { filter, limit, examineMax }: Walk,
@@ -104,7 +104,7 @@ function findSeqs(
   }
 }
 
-/** Gives the codes of the types and kinds that pass a filter; null when all pass. Codes are only ever added. */
+/** Opens the codes of the types and kinds that pass a filter; null when all pass. Codes are only ever added. */
 function openCodes(db: DatabaseSync): (filter: LogFilter) => readonly number[] | null {
   const newest = db.prepare('SELECT max(code) AS newest FROM kinds')
   const all = db.prepare('SELECT code, type, kind FROM kinds')
@@ -134,14 +134,14 @@ function openStatements(db: DatabaseSync): (sql: string) => StatementSync {
   }
 }
 
-/** Whether to read every event of the range, because an index has about as many runs to look up. */
+/** Whether to read every event of the range, because an index would need about as many look-ups. */
 function isShort({ filter, tx, after, before, examineMax }: Walk, codes: readonly number[] | null): boolean {
   const events = before - after - 1
   const runs = filter.contestIds?.length ?? codes?.length ?? 0
   return tx === null && events <= runs * EVENTS_PER_RUN && (!filter.nonzero || events <= examineMax)
 }
 
-/** The range of seqs to read, both ends exclusive: from `after` upwards, or from `before` downwards. */
+/** Range of seqs to read, both ends exclusive: from `after` upwards, or from `before` downwards. */
 function stretchOf({
   filter,
   order,
@@ -178,7 +178,7 @@ function bytesOf(row: Row, count: number, framing: Framing): Uint8Array {
   return framing === 'csv' ? csvRows(bytes(row, 'bytes')) : bytes(row, 'bytes')
 }
 
-/** The fields of an event line, for its CSV row. None of their values can contain a comma, quote or line break. */
+/** Fields of an event line, for its CSV row. None of their values can contain a comma, quote or line break. */
 const CSV_LINE =
   /\{"seq":(\d+),"type":"(\w+)","kind":"(\w+)","at":"([^"]+)","atMs":(\d+),"contestId":(null|\d+),"kots":(null|"[^"]*"),"tx":(null|"[^"]*")\}\n/g
 
@@ -189,7 +189,7 @@ function csvRows(lines: Uint8Array): Uint8Array {
   )
 }
 
-/** CSV row of one event line, with a last cell for its details: their JSON in quotes, or nothing. */
+/** CSV row of one event line. Its last cell has the details as quoted JSON, or nothing. */
 function csvRowWithDetails(line: string, details: string | null): string {
   const row = formatCsvRows(`${line}\n`).slice(0, -LINE_END.length)
   const cell = details === null ? '' : `"${escapeFormula(details).replaceAll('"', '""')}"`
@@ -210,7 +210,7 @@ function cellOf(json: string): string {
   return json.startsWith('"') ? json.slice(1, -1) : json
 }
 
-/** Text of one event and its details line (null without details) in each framing but JSON. */
+/** Text of one event and its details line (null without details), in each framing but JSON. */
 const FRAMES: Readonly<
   Record<Exclude<Framing, 'json'>, (seq: number, line: string, details: string | null) => string>
 > = {
@@ -221,8 +221,8 @@ const FRAMES: Readonly<
 }
 
 /**
- * Opens the walk that reads events with their details, whose lines are taken from the store as they are. `walk` finds
- * the events. The result ends before the event that would make it longer than `bytesMax`, but has one event at least.
+ * Opens the walk that reads events with their details. `walk` finds the events, and their lines are stored bytes. The
+ * result ends before the event that would exceed `bytesMax`, but has at least one event.
  */
 export function openDetailedWalk(
   db: DatabaseSync,
@@ -266,7 +266,7 @@ export function openDetailedWalk(
     }
 
     function cutAt(count: number): DetailedWalk {
-      // A statement that is not read to its end must not stay open.
+      // A statement that is not read to its end must be closed.
       detailed.return?.()
       return { ...joined(), count, scannedTo: seqOf(seqs[count - 1] ?? 0), hasMore: true }
     }

@@ -18,23 +18,26 @@ import type { MonthFile, MonthLayout, MonthState } from '../store/reader.ts'
 /** Most bytes of a chunk. */
 export const CHUNK_BYTES_MAX: number = 1024 * 1024
 
-/** The reading half of the archive, for snapshots. No statement stays open between calls. */
+/** Reading half of the archive, for snapshots. No statement stays open between calls. */
 export type ArchiveReader = Readonly<{
-  /** All months from the first event's to the head's, ascending, with empty months. */
+  /** All months from the first event's to the head's, ascending, including empty ones. */
   months(head: Seq): readonly MonthState[]
   month(month: Month, head: Seq): MonthState | undefined
-  /** The layout of a month's file at this head; undefined when there is no such month. */
+  /** Layout of a month's file at this head; undefined when there is no such month. */
   layout(month: Month, file: MonthFile, head: Seq): MonthLayout | undefined
-  /** Whether the first `storedBytes` bytes of a layout are still stored as they were: a segment ends there. */
+  /**
+   * Whether the first `storedBytes` bytes of a file are unchanged since its layout was made: a segment still ends
+   * there.
+   */
   keepsStored(month: Month, file: MonthFile, storedBytes: number): boolean
   /**
-   * The first bytes of the range `from` (inclusive) to `to` (exclusive) of the stored bytes: at least one, at most 1
-   * MiB. Throws outside the stored bytes, and for a damaged segment.
+   * First bytes of the stored range from `from` (inclusive) to `to` (exclusive): at least one, at most 1 MiB. Throws
+   * outside the stored bytes, and for a damaged segment.
    */
   chunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
 }>
 
-/** The end of a file's stored part: its offset, last seq and running values. */
+/** End of a file's stored part: its offset, last seq and running values. */
 type StoredEnd = Readonly<{ end: number; lastSeq: number; running: RunningSum }>
 
 /** Opens the archive for one reader of the store. */
@@ -75,7 +78,7 @@ export function openArchiveReader(db: DatabaseSync): ArchiveReader {
       const running = before?.running ?? EMPTY_SUM
       const storedBytes = before?.end ?? GZIP_HEADER.length
       if (state.closed || state.firstSeq === null) return { storedBytes, ending: gzipTrailer(running) }
-      // A stretch without details has no segment in the details file, so only the events file says how far segments go.
+      // The details file has no segment where no event has details, so the events file shows how far segments go.
       const sealed = storedEnd(month, 'events')?.lastSeq ?? state.firstSeq - 1
       const tail = lines(file, sealed + 1, head)
       const ending = Buffer.concat([deflateSegment(tail), gzipTrailer(addToSum(running, tail))])

@@ -25,22 +25,22 @@ import type { MonthFile } from '../store/reader.ts'
 import type { Signer } from '../tree/signer.ts'
 import type { Tree } from '../../tlog/proof.ts'
 
-/** The writing half of the archive, called in the log's transaction. */
+/** Writing half of the archive, called in the log's transaction. */
 export type ArchiveWriter = Readonly<{
-  /** Adds the next event, in order of seq. `rootBefore` gives the root of the tree up to the event before it. */
+  /** Adds the next event, in order of seq. `rootBefore` returns the root of the tree before this event. */
   add(event: Readonly<{ seq: Seq; atMs: Ms }>, rootBefore: () => Hash): void
   /**
-   * Writes the segments and closes the months that the added events have ended. Must be called in the transaction, when
+   * Writes the segments and closes the months that ended with the added events. Must be called in the transaction, when
    * all added events are in `events` and `details`.
    */
   flush(): void
   /** Forgets the events added since the last flush. */
   forget(): void
-  /** Forgets everything in memory and reads the store again, after a rollback. */
+  /** Discards the state in memory and reads the store again, after a rollback. */
   reload(): void
 }>
 
-/** The open month. `files` are null after a start until they are needed. */
+/** The open month. `files` is null after a start until it is needed. */
 type OpenMonth = {
   readonly month: Month
   readonly firstSeq: number
@@ -49,16 +49,16 @@ type OpenMonth = {
   files: Record<MonthFile, OpenMonthFile> | null
 }
 
-/** A task for flush: end a segment at `seq`, or begin a month with `seq` as its first. */
+/** Task for `flush`: end a segment at `seq`, or begin a month whose first event is `seq`. */
 type DueStep = Readonly<{ seq: Seq; begins: null } | { seq: Seq; begins: Month; rootBefore: Hash }>
 
-/** Gives the compressed bytes of the segment with these lines, which begins at the offset `start` of its file. */
+/** Compresses the lines of a segment, which begins at the offset `start` of its file. */
 export type SegmentOf = (
   place: Readonly<{ month: Month; file: MonthFile; start: number }>,
   raw: Uint8Array,
 ) => Uint8Array
 
-/** Opens the archive of a log for its only writer. Reads a few rows; its first segment reads the open month. */
+/** Opens the archive of a log for its only writer. Reads a few rows; the first segment reads the open month. */
 export function openArchiveWriter(
   db: DatabaseSync,
   signer: Signer,
@@ -109,7 +109,7 @@ type MonthStore = Readonly<{
   begin(month: Month, firstSeq: number): OpenMonth
   /** Ends a segment at `lastSeq`, unless one ends there already. */
   seal(open: OpenMonth, lastSeq: number): void
-  /** Closes the month with the tree that ends with its last event, and every empty month before `next`. */
+  /** Closes the month with the tree as of its last event, and every empty month before `next`. */
   close(open: OpenMonth, tree: Tree, next: Month): void
 }>
 
@@ -208,7 +208,7 @@ function manifestOf(
   }
 }
 
-/** Asserts that the lines begin with seq `first` and end with `last`, because a segment never changes. */
+/** Asserts that the lines begin with seq `first` and end with `last`. A written segment never changes. */
 function assertSpan(raw: Uint8Array, first: number, last: number): void {
   const lines = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const lastAt = lines.lastIndexOf(10, -2) + 1
@@ -216,7 +216,7 @@ function assertSpan(raw: Uint8Array, first: number, last: number): void {
   assert(raw.length > 0 && begins(0, first) && begins(lastAt, last), `events ${first} to ${last} are stored`)
 }
 
-/** The exclusive end of a month. `nextMonth` has no answer for the protocol's last month. */
+/** Exclusive end of a month. `nextMonth` fails for the protocol's last month. */
 function endOf(month: Month): number {
   return Date.UTC(+month.slice(0, 4), +month.slice(5, 7), 1)
 }

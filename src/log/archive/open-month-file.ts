@@ -8,7 +8,7 @@ import { bytes, number } from '../store/codec.ts'
 import type { MonthFile } from '../store/reader.ts'
 import { addToSum, EMPTY_SUM, GZIP_HEADER, gzipTrailer, type RunningSum } from './gzip-member.ts'
 
-/** One file of the open month with digests of its stored part, so that closing the month need not read it again. */
+/** File of the open month with digests of its stored part, so that closing the month does not read it again. */
 export type OpenMonthFile = {
   running: RunningSum
   storedBytes: number
@@ -22,7 +22,7 @@ export function beginMonthFile(): OpenMonthFile {
   return { running: EMPTY_SUM, storedBytes: GZIP_HEADER.length, lines: createHash('sha256'), gzip }
 }
 
-/** Adds the next lines of the file, and their compressed segment, to its sums and digests. */
+/** Adds the next lines and their compressed segment to the file's sums and digests. */
 function extendMonthFile(file: OpenMonthFile, raw: Uint8Array, segment: Uint8Array): void {
   file.running = addToSum(file.running, raw)
   file.storedBytes += segment.length
@@ -30,7 +30,7 @@ function extendMonthFile(file: OpenMonthFile, raw: Uint8Array, segment: Uint8Arr
   file.gzip.update(segment)
 }
 
-/** Ends the file and gives the digests of its lines and of its bytes. Nothing can be added afterwards. */
+/** Ends the file. Returns the digests of its lines and of its bytes. No lines can be added afterwards. */
 export function endMonthFile(file: OpenMonthFile): Readonly<{ lines: Digest; gzip: Digest }> {
   const trailer = gzipTrailer(file.running)
   return {
@@ -39,7 +39,7 @@ export function endMonthFile(file: OpenMonthFile): Readonly<{ lines: Digest; gzi
   }
 }
 
-/** Reads the file's state after a restart or a rollback: hashes the stored lines and segments of the month again. */
+/** Rebuilds the file's state after a restart or a rollback, by hashing the month's stored lines and segments. */
 export function reopenMonthFile(
   db: DatabaseSync,
   linesOf: LinesOf,
@@ -59,7 +59,7 @@ export function reopenMonthFile(
   return open
 }
 
-/** Opens the writing of segments, each of which is added to its file first. */
+/** Opens the writer of segments. It adds each segment to the state of its file first. */
 export function openSegmentWriter(
   db: DatabaseSync,
 ): (

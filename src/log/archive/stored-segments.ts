@@ -4,9 +4,8 @@ import type { SegmentOf } from './archive-writer.ts'
 import { deflateSegment, inflatesTo } from './gzip-member.ts'
 
 /**
- * Gives the segments of another store of the same log. Another version of zlib may compress otherwise, and then the bytes
- * of a published month, and their digests, would change. A segment that does not hold exactly the lines is compressed
- * again.
+ * Reuses the segments of another store of the same log. Another version of zlib may compress differently, which would
+ * change the bytes and digests of a published month. A segment with other lines is compressed again.
  */
 export function segmentsOf(db: DatabaseSync): SegmentOf {
   const select = db.prepare('SELECT bytes FROM segments WHERE month = ? AND file = ? AND start = ?')

@@ -6,8 +6,8 @@ import { lockFile } from '../store/lock.ts'
 import { isOfSqlite } from '../store/sqlite-error.ts'
 
 /**
- * A file with the name of a backup. `atMs` is the moment when the backup began. `content` is null for a link, a folder, and
- * a file that is no store.
+ * File with the name of a backup, which began at `atMs`. `content` is null for a link, a folder, and a file that is no
+ * store.
  */
 export type FolderBackup = Readonly<{ path: string; atMs: Ms; content: StoreContent | null }>
 
@@ -18,23 +18,23 @@ export type StoreContent = Readonly<{ log: string; origin: string; schema: numbe
 const READ_MS_MAX = 1_000
 /** Hex digits of the log's id in the name of a backup. */
 const ID_DIGITS = 8
-/** Names that Daybook gives to backups. Others in the folder are never opened, listed or removed. */
+/** Names of backups. Other files in the folder are never opened, listed or removed. */
 const NAME = /^daybook-([0-9a-f]{8})-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
-/** Files of a backup that is being made, or was killed. */
+/** Files of an unfinished backup, which is running or was killed. */
 const UNFINISHED = /^daybook-([0-9a-f]{8})-\d{8}T\d{6}Z\.db\.partial(?:\.checking)?(?:-journal|-wal|-shm)?$/
 
-/** Name of a backup: `daybook-`, the first digits of the log's id, and the UTC moment when it began. */
+/** Name of a backup: `daybook-`, the first digits of the log's id, and the UTC time when it began. */
 export function backupName(logId: string, at: Ms): string {
   return `daybook-${logId.slice(0, ID_DIGITS)}-${formatCompact(at)}.db`
 }
 
-/** Takes a folder for the backups of one log. Throws a LockedError while another process makes one. */
+/** Locks a folder for the backups of one log. Throws a LockedError while another process has the lock. */
 export function lockBackups(folder: string, logId: string): Disposable {
   const lock = join(folder, `daybook-${logId.slice(0, ID_DIGITS)}.lock`)
   return lockFile(lock, `another backup of this log writes into ${folder}`)
 }
 
-/** Backups in a folder, the newest first. Ordinary files alone are read. */
+/** Backups in a folder, the newest first. Reads only ordinary files. */
 export function* backupsIn(folder: string): Generator<FolderBackup> {
   const named = readdirSync(folder).flatMap((name) => {
     const atMs = momentOf(name)
@@ -74,7 +74,7 @@ export function storeContentOf(path: string): StoreContent | null {
   }
 }
 
-/** Removes what killed backups of a log have left. Its folder must be locked. */
+/** Removes the remains of killed backups of a log. The folder must be locked. */
 export function removeUnfinished(folder: string, logId: string): void {
   for (const name of readdirSync(folder)) {
     if (UNFINISHED.exec(name)?.[1] === logId.slice(0, ID_DIGITS)) removeFile(join(folder, name))
@@ -82,9 +82,8 @@ export function removeUnfinished(folder: string, logId: string): void {
 }
 
 /**
- * Removes the backups of a log that are older than the newest `days` days which have one. It keeps all backups of those
- * days, and `newest` in any case. A clock that was wrong, or a month without backups, removes no good one. Returns the
- * removed paths.
+ * Removes old backups of a log. Keeps `newest` and all backups of the newest `days` days that have one. Only days with
+ * a backup count, so a wrong clock or a month without backups removes no good one. Returns the removed paths.
  */
 export function removeOldBackups(
   folder: string,

@@ -17,8 +17,8 @@ type Copied = Readonly<{ events: number; bytes: number }>
 
 /**
  * Copies a store as of one moment, while it is served and written. The copy gets its name when it is complete, has
- * passed `verify` and is on the disk. Only its owner may read it, because it holds the operator's refs. `verify` gets
- * the path of the complete copy, and throws when the copy is wrong.
+ * passed `verify` and is on the disk. Only its owner may read it, because it contains the operator's refs. `verify`
+ * gets the path of the complete copy, and throws when the copy is wrong.
  */
 export async function backupStore(
   store: string,
@@ -40,8 +40,8 @@ export async function backupStore(
 }
 
 /**
- * Copies an open store to the file `partial`, checks its pages, and calls `use`, which may rename the file. Only the owner
- * may read it, for root that of the folder. Without a name of its own it is removed.
+ * Copies an open store to the file `partial`, checks its pages, and calls `use`, which may rename the file. Only the
+ * owner may read it; for root, the owner of the folder. Removes the file unless `use` has renamed it.
  */
 export async function withCopy<T>(
   partial: string,
@@ -73,7 +73,7 @@ function claim(partial: string): void {
   }
 }
 
-/** Throws a LockedError when another backup is writing this file, which it locks through SQLite until it ends. */
+/** Throws a LockedError when another backup is writing this file. A running backup locks it through SQLite. */
 function refuseWritten(partial: string): void {
   const db = new DatabaseSync(partial, { timeout: 0 })
   try {
@@ -92,8 +92,8 @@ async function copyTo(
   onProgress: (pagesLeft: number, pagesTotal: number) => void,
 ): Promise<void> {
   try {
-    // Without a transaction, SQLite would restart the copy after every commit. In a transaction all steps read one
-    // state. Until it ends the write-ahead log cannot be reset, and grows with each commit.
+    // Keeps all steps in one transaction, because SQLite otherwise restarts the copy after every commit. The
+    // write-ahead log cannot be reset until the transaction ends, and grows with each commit.
     db.exec('BEGIN; SELECT key FROM meta')
     await backup(db, partial, {
       rate: PAGES_A_STEP,
@@ -104,7 +104,7 @@ async function copyTo(
   }
 }
 
-/** Makes the copy a single file and checks it. Returns how many events it holds. */
+/** Makes the copy a single file and checks it. Returns its number of events. */
 function finish(partial: string): number {
   const copy = new DatabaseSync(partial)
   try {

@@ -5,8 +5,8 @@ import { writeDurably } from '../store/durable-rename.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 
 /**
- * The last verified backup of a log. `at` is the moment when it began, so it holds everything published before. At
- * `verifiedAt` its check ended.
+ * Last verified backup of a log. `at` is when it began, so it contains everything published before. `verifiedAt` is
+ * when its check ended.
  */
 type LastBackup = Readonly<{ at: Ms; verifiedAt: Ms; events: number; bytes: number }>
 

@@ -5,8 +5,8 @@ const LENGTH_DIGITS = 2
 const LENGTH_MAX: number = 10 ** LENGTH_DIGITS - 1
 
 /**
- * Text that sorts as its amount does, in byte order. After a sign come the number of digits and the digits. For an
- * amount below zero each digit is replaced by its difference from nine.
+ * Sort key of an amount: text whose byte order is the order of amounts. It has a sign, the number of digits, and the
+ * digits. For a negative amount each digit d is replaced by 9 − d.
  */
 export function amountKey(amount: Amount): string {
   const digits = String(amount).replace('-', '')

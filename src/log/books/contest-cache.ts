@@ -4,15 +4,15 @@ import { assert } from '../../protocol/brand.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 import { CONTEST_COLUMNS, valuesOf } from './contest-rows.ts'
 
-/** Contests in the cache. When it is full, all are written and then all are removed. */
+/** Most contests in the cache. When it is full, all are written and then all are removed. */
 const CACHED_CONTESTS_MAX = 10_000
 
-/** Columns with an index. Updates leave them out, so that no page of the index is written. */
+/** Indexed columns. Updates leave them out, to avoid writing pages of their indexes. */
 const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status']
 
 /** A write-back cache of contests for the writer. */
 export type ContestCache = Readonly<{
-  /** A contest in the cache; undefined when only the store may have it. */
+  /** Contest in the cache; undefined when only the store may have it. */
   get(id: ContestId): ContestState | undefined
   put(changed: ContestState): void
   /** Writes all changed contests. Must be called before the commit. */
@@ -22,8 +22,8 @@ export type ContestCache = Readonly<{
 }>
 
 /**
- * Opens the cache. The requests of one commit often share contests, so a contest's row is written once a commit. Its
- * status, which has an index, is written only when it may have changed.
+ * Opens the cache. Requests of one commit often share contests, so a contest's row is written once a commit. Its status
+ * has an index and is written only when it may have changed.
  */
 export function openContestCache(db: DatabaseSync): ContestCache {
   const insert = `INSERT INTO contests (${CONTEST_COLUMNS.join(', ')})

@@ -7,26 +7,29 @@ import type { Row } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'
 
 /**
- * Events after which the list of contests is brought up to date. So most commits do not write it, and a reader looks at
- * fewer than this many events beside it.
+ * Events between updates of the list of contests. Most commits do not write it, and a reader checks fewer than this
+ * many events that the list lacks.
  */
 export const LIST_EVENTS = 256
-/** Contests that wait in memory to be listed at most. */
+/** Most contests that wait in memory to be listed. */
 const WAITING_MAX = 10_000
 
-/** Contests as they are after the last event of a block, by id. */
+/** Contests as of the last event of a block, by id. */
 export type BlockEnd = ReadonlyMap<ContestId, ContestState>
 
-/** The seq up to which the list is written when the log ends with `head`. */
+/** Seq up to which the list is written when the log ends with `head`. */
 export function listedTo(head: Seq): Seq {
   return seqOf(head - (head % LIST_EVENTS))
 }
 
-/** Writes the list in which contests are searched and sorted. Its rows depend on the log alone, not on its commits. */
+/**
+ * Writer of the list in which contests are searched and sorted. Its rows depend only on the log, not on how commits
+ * divide it.
+ */
 type ContestList = Readonly<{
   /**
-   * Takes the contests of a batch that ends with `head`. `ended` has those that the batch had changed at its last end of
-   * a block of events; null without one.
+   * Takes the contests of a batch that ends with `head`. `ended` has the contests that the batch had changed by its
+   * last end of a block; null when no block ended.
    */
   put(changed: ReadonlyMap<ContestId, ContestState>, ended: BlockEnd | null, head: Seq): void
   /** Writes the rows of ended blocks. Must be called before the commit. */
@@ -43,7 +46,7 @@ export function openContestList(
   const write = openRows(db)
   const newest = db.prepare('SELECT max(seq) AS head FROM events')
   const touched = db.prepare(CONTESTS_SINCE)
-  /** Contests changed in the open block, and those to be written as they were at the end of a block. */
+  /** Contests changed in the open block, and contests to be written as of the end of a block. */
   const open = new Map<ContestId, ContestState>()
   const waiting = new Map<ContestId, ContestState>()
 
@@ -80,7 +83,7 @@ export function openContestList(
   }
 }
 
-/** Contests of the events after a seq; null for events of none. */
+/** Query for the contests of the events after a seq; null for events without one. */
 export const CONTESTS_SINCE = 'SELECT contest FROM events WHERE seq > ?'
 
 /** The contests of these rows, each once. */

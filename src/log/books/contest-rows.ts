@@ -7,7 +7,7 @@ import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumeration
 import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { decodeAmount, msOrNull, number, type Row, text } from '../store/codec.ts'
 
-// `sums` has the pool and the prizes by kind, with amounts as decimal strings of billionths.
+// `sums` has the pool and the prizes by kind. Amounts are decimal strings of billionths.
 
 /** All columns in the order of `valuesOf`. */
 export const CONTEST_COLUMNS = [

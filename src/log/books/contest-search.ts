@@ -11,12 +11,12 @@ import { number, type Row, text } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'
 import { contestsIn, CONTESTS_SINCE, listedTo } from './contest-list.ts'
 
-/** Words of a search that are looked up at most, the longest first. */
+/** Most words of a search that are looked up. The longest words come first. */
 const WORDS_LOOKED_UP = 3
-/** After every text that begins with a word: words have no such character. */
+/** Text that sorts after every text that begins with a word, because words do not contain this character. */
 const AFTER_WORDS = '\u{10FFFF}'
 
-/** A contest in the order of a search: its key, then its seq. */
+/** Position of a contest in the order of a search: its key, then its seq. */
 type Place = Readonly<{ key: number | string; seq: number; id: ContestId }>
 
 type Order = Readonly<{
@@ -37,8 +37,8 @@ const ORDERS: Readonly<Record<ContestSort, Order>> = {
 }
 
 /**
- * Opens the search for contests. The list is written at the ends of blocks of events, so contests with later events are
- * read themselves. A search reads a bounded number of rows, whatever the number of contests.
+ * Opens the search for contests. The list lags behind by up to one block of events, so contests with later events are
+ * read from their own rows. The number of rows read is bounded, whatever the number of contests.
  */
 export function openContestSearch(
   db: DatabaseSync,
@@ -46,7 +46,7 @@ export function openContestSearch(
   examinedMax: number = SEARCH_EXAMINED_MAX,
 ): (search: ContestSearch, head: Head) => FoundContests {
   const sql = prepare(db, examinedMax)
-  /** Contests with events after a seq, as they are now. */
+  /** Current contests with events after a seq. */
   function changedSince(seq: Seq): ReadonlyMap<ContestId, ContestState> {
     const contests = contestsIn(sql.changed.all(seq)).flatMap((id) => contestOf(id) ?? [])
     return new Map(contests.map((contest) => [contest.id, contest]))
@@ -91,12 +91,12 @@ function comparing({ descending }: Order): (a: Place, b: Place) => number {
   return (a, b) => sign * (a.key === b.key ? a.seq - b.seq : a.key < b.key ? -1 : 1)
 }
 
-/** Contests of the list. `end` is the last one examined; null when all were. */
+/** Contests of the list. `end` is the last examined one; null when all were examined. */
 type Listed = Readonly<{ places: readonly Place[]; end: Place | null }>
 
 type ListedSearch = Readonly<{
   changed: StatementSync
-  /** Contests by the rarest word; null without words, and when each word has too many contests. */
+  /** Contests by the rarest word. Null without words, and when each word has too many contests. */
   byWords(search: ContestSearch, order: Order): Listed | null
   /** Contests in their order, after `start`. */
   byOrder(search: ContestSearch, order: Order, from: WalkFrom): Listed
@@ -139,10 +139,10 @@ function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
   }
 }
 
-/** Start of a walk (null for the first contest), and the contests whose rows in the list are out of date. */
+/** Start of a walk (null for the first contest), and the contests whose rows in the list are outdated. */
 type WalkFrom = Readonly<{ start: Place | null; fresh: ReadonlySet<ContestId> }>
 
-/** Walks the list in an order: a part for each status, so that no contest of another status is read. */
+/** Walks the list in an order. Each status has its own walk, so that no contest of another status is read. */
 function openWalks(
   db: DatabaseSync,
   order: Order,
@@ -168,7 +168,7 @@ type PartialWalk = (
   from: WalkFrom & Readonly<{ rows: number }>,
 ) => Listed
 
-/** Walks the rows of a part, at most `rows` that are up to date. */
+/** Walks the rows of a part. Returns at most `rows` current ones. */
 function openWalk(db: DatabaseSync, { column, descending }: Order, part: string): PartialWalk {
   const direction = descending ? 'DESC' : 'ASC'
   const select = (where: string): string =>
@@ -184,7 +184,7 @@ function openWalk(db: DatabaseSync, { column, descending }: Order, part: string)
     const { matching, ends } = start === null ? first : later
     const values = start === null ? of : [...of, start.key, start.seq]
     const [longest] = words
-    // Rows that are out of date are left out, so as many more are read.
+    // Outdated rows are skipped, so as many more are read.
     const read = rows + fresh.size
     const places = matching
       .all(...values, read, 0, longest === undefined ? '' : ` ${longest}`)

@@ -28,22 +28,22 @@ export type PrefixReader = Readonly<{
   firstAtMs(): Ms | null
   /** The totals of all events. */
   newest(): Tally
-  /** The chunk of the last event; null on an empty log. */
+  /** Chunk of the last event; null on an empty log. */
   newestChunk(): Chunk | null
   /** The totals of all events before `ms`. */
   totalsBefore(ms: Ms): AsOfTotals
-  /** The same for each of `bounds`: whole minutes in ascending order. */
+  /** Totals before each of `bounds`, which are whole minutes in ascending order. */
   totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
-  /** The seq of the last event before `ms`; 0 when there is none. */
+  /** Seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
-  /** The kinds of play, in the order of their first events. */
+  /** Kinds of play, in the order of their first events. */
   playKinds(): readonly string[]
   weekRepository: WeekRepository
 }>
 
 type Statements = ReturnType<typeof prepare>
 
-/** A row of prefix totals: the totals before the event `seq`, which begins a chunk. */
+/** Row of prefix totals: the totals before the event `seq`, which begins a chunk. */
 type RowBefore = Readonly<{ seq: Seq; totals: Totals }>
 
 /** Opens the prefix totals of a store. Loads none of them. */
@@ -60,13 +60,13 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     return { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }
   }
 
-  /** The row of the last chunk that begins before `ms`. */
+  /** Row of the last chunk that begins before `ms`. */
   function lastRowBefore(ms: Ms): RowBefore | undefined {
     const nextMinute = boundOf(floorTo(ms, MINUTE_MS) + MINUTE_MS)
     return rowIn(sql.lastBefore.get(firstChunkFrom(nextMinute), ms))
   }
 
-  /** The totals of a row, with the events from its seq on that are before `before`. */
+  /** Totals of a row plus its events that are earlier than `before`. */
   function replayed(row: RowBefore, before: Ms | null): Readonly<{ tally: Tally; seq: Seq }> {
     const tally = tallyOf(row.totals)
     let seq = seqOf(row.seq - 1)
@@ -109,7 +109,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     },
     totalsBefore,
     totalsBeforeEach(bounds) {
-      // SQLite joins the rows into one blob: an array for each of a thousand rows would cost more than finding them.
+      // SQLite joins the rows into one blob. An array for each of a thousand rows would cost more than finding them.
       const found = sql.firstFromEach.get(JSON.stringify(bounds.map(firstChunkFrom)))
       const view = found === undefined || found['rows'] === null ? NO_ROWS : viewOf(found, 'rows')
       const each: AsOfTotals[] = []
@@ -122,7 +122,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
         last = seq
       }
       if (each.length >= bounds.length) return each
-      // All events are before a bound that is after the last row.
+      // Every event is before a bound that is after the last row.
       const all = totalsBefore(boundOf(bounds.at(-1) ?? 0))
       return bounds.map((_, index) => each[index] ?? all)
     },
@@ -142,7 +142,8 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
         return decodeActivity(stored, kindsOf(activityKindSlots(stored)))
       },
       weekWithRows(week) {
-        // Rows are stored for whole weeks, so the last row up to a Monday belongs to that week or the newest before it.
+        // Rows are stored for whole weeks. The last row up to a Monday belongs to that week or to the newest one before
+        // it.
         const row = sql.weekWithRows.get(week)
         return row === undefined ? undefined : weekOf(boundOf(number(row, 'q')))
       },
@@ -162,7 +163,7 @@ function prepare(db: DatabaseSync) {
     playKinds: db.prepare("SELECT kind FROM kinds WHERE type = 'play' ORDER BY code"),
     weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
     weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
-    // Row of the first chunk at or after a whole minute, and the same for each of a list in ascending order.
+    // Row of the first chunk at or after a whole minute, and the same for a list of minutes in ascending order.
     firstFrom: db.prepare('SELECT row FROM totals WHERE id >= ? ORDER BY id LIMIT 1'),
     firstFromEach: db.prepare(
       `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
@@ -200,8 +201,8 @@ function readKinds(sql: Statements): readonly string[] {
 }
 
 /**
- * Gives the kinds of play, at least the first `count`. They are cached, and read again when `count` is more than the
- * cache has: kinds are only added at the end.
+ * Opens the kinds of play. Returns at least the first `count`. Kinds are only added at the end, so the cache is read
+ * again only when `count` exceeds it.
  */
 function knownKinds(sql: Statements): (count: number) => readonly string[] {
   let known: readonly string[] = []

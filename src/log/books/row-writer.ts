@@ -9,7 +9,7 @@ import { number, text } from '../store/codec.ts'
 import { txKey } from '../store/tx-index.ts'
 import { isListedPayout } from '../../protocol/rules.ts'
 
-/** Rows that a batch inserts: collected while it is appended, and then written together. */
+/** Rows that a batch inserts. They are collected while the batch is appended, then written together. */
 export type WaitingRows = Readonly<{
   events: { event: DaybookEvent; line: string; leaf: Hash; signature: Uint8Array | null }[]
   treeHashes: LevelHash[]
@@ -23,14 +23,14 @@ export function noRows(): WaitingRows {
   return { events: [], treeHashes: [], details: [], refs: new Map(), totals: [], weeks: [] }
 }
 
-/** Opens the writing of rows, which happens in the log's transaction. `reload` must be called after a rollback. */
+/** Opens the writer of rows, which works in the log's transaction. `reload` must be called after a rollback. */
 export function openRowWriter(
   db: DatabaseSync,
 ): Readonly<{ write(rows: WaitingRows): void; reload(): void }> {
   const sql = prepare(db)
   let codes = readCodes(db)
 
-  /** Code of a kind. Codes follow the order of first events, so they are given when a batch is written. */
+  /** Code of a kind. Codes follow the order of first events, so they are assigned when a batch is written. */
   function codeOf({ type, kind, seq }: DaybookEvent): number {
     const name = `${type}/${kind}`
     const known = codes.get(name)

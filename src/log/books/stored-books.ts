@@ -10,7 +10,7 @@ import type { PrefixReader } from './prefix-reader.ts'
 import { openContests, openCorrections } from './stored-repository.ts'
 import { openUnpaid } from './unpaid-rows.ts'
 
-/** Opens the books of a store. The function reads them in the caller's read transaction. */
+/** Opens the books of a store. The returned function reads them in the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
   const listings = openListings(db, prefix)
   const find = openContestSearch(db, listings.contest)

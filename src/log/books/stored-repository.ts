@@ -19,12 +19,12 @@ import { type BlockEnd, openContestList } from './contest-list.ts'
 import { openTakesReader, type StoredTakes } from './stored-takes.ts'
 import { openUnpaidWriter } from './unpaid-rows.ts'
 
-/** The tables of the books, as the writer's fold reads them and as its changes are written to them. */
+/** Tables of the books: the writer's fold reads them, and its changes are written to them. */
 type StoredRepository = Readonly<{
   repository: Repository
   /**
    * Writes the changes of a batch that ends with `head`, in the caller's transaction. `blockEnd` has the contests that
-   * it had changed at its last end of a block of the list.
+   * the batch had changed by its last end of a block in the list.
    */
   put(changes: Changes, head: Head, blockEnd: BlockEnd | null): void
   /** Writes the contests and their list, which `put` only caches. Must be called before the commit. */
@@ -44,7 +44,7 @@ function entryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
   }
 }
 
-/** The entry of a row with its line and its details line (null without details). */
+/** Entry of a row with its line and its details line (null without details). */
 export function entryOfRow(row: Row): Entry {
   const line = row['details']
   const details: Details | null = typeof line === 'string' ? parseDetails(detailsJson(line)) : null
@@ -111,7 +111,7 @@ export function openContests(db: DatabaseSync): (id: ContestId) => ContestState 
   }
 }
 
-/** Opens the look-up of what has corrected an event, and replaced it. */
+/** Opens the look-up of the correction of an event, and of the event that replaces it. */
 export function openCorrections(db: DatabaseSync): (seq: Seq) => Correction | undefined {
   const correction = db.prepare('SELECT correction, restatement FROM corrections WHERE seq = ?')
   return (seq) => {
@@ -167,7 +167,7 @@ function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: S
   }
 }
 
-/** Gives a function that writes the changes of a batch, except its contests and lots. */
+/** Opens the writer of a batch's changes, except its contests and lots. */
 function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const take = db.prepare('INSERT OR REPLACE INTO takes (contest, seq, lot, amount) VALUES (?, ?, ?, ?)')
   const untake = db.prepare('DELETE FROM takes WHERE contest = ? AND seq = ? AND lot = ?')

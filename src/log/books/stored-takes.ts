@@ -4,23 +4,23 @@ import type { StoredLots } from '../../project/fold/lot-repository.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import { number, takeOfRow } from '../store/codec.ts'
 
-/** Scans of a contest's takes after which all of them are read and kept by lot. One scan costs a tenth of that. */
+/** Scans of a contest's takes before all of them are read and cached by lot. One scan costs a tenth of that. */
 const SCANS_MAX = 10
 
 export type StoredTakes = Pick<StoredLots, 'take' | 'takesBy' | 'takesFrom'>
 
 type TakesReader = StoredTakes &
   Readonly<{
-    /** Forgets what was kept. Must be called after takes have been written or rolled back. */
+    /** Clears the cache. Must be called after takes have been written or rolled back. */
     forget(): void
   }>
 
-/** Takes of one contest: how often they were scanned, and later all of them by lot. */
+/** Takes of one contest: the number of scans, and later all takes by lot. */
 type OfContest = { scans: number; byLot: ReadonlyMap<Seq, readonly Take[]> | null }
 
 /**
- * Opens the reader of takes. No index finds takes by lot, because every payout would write a further page, and only the
- * correction of a prize asks for them. Many corrections in one batch share one read of the contest's takes.
+ * Opens the reader of takes. Takes have no index by lot, because it would cost every payout another page. Only the
+ * correction of a prize needs it. Many corrections in one batch share one read of the contest's takes.
  */
 export function openTakesReader(db: DatabaseSync): TakesReader {
   const take = db.prepare(

@@ -3,29 +3,29 @@ import { assert } from '../../protocol/brand.ts'
 import { floorTo, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 
-/** Chunks that can begin within one minute. A minute with so many has at least 2^28 events. */
+/** Most chunks that begin within one minute. A minute with so many has at least 2^28 events. */
 const CHUNKS_OF_MINUTE_MAX = 2 ** 20
-/** The header of a row: the seq (64 bits) and the byte length of the figures (16 bits), both little-endian. */
+/** Header of a row: the seq (64 bits) and the byte length of the figures (16 bits), both little-endian. */
 const HEAD_BYTES = 10
 const LENGTH_AT = 8
 const TWO_32 = 2 ** 32
 
-/** Consecutive events that share one row of prefix totals. The first has this seq. */
+/** Consecutive events that share one row of prefix totals, from the event `seq` on. */
 export type Chunk = Readonly<{ id: number; seq: Seq }>
 
 /** Position of a row's figures in bytes that may hold many rows. The figures are those before the event `seq`. */
 type TotalsRow = Readonly<{ seq: Seq; figuresAt: number; figuresEnd: number }>
 
 /**
- * The least id of a chunk that begins at or after a whole minute. Ids ascend with time, so that a moment is found by
- * the primary key, without an index.
+ * Least id of a chunk that begins at or after a whole minute. Ids ascend with time, so the primary key finds a moment
+ * without an index.
  */
 export function firstChunkFrom(minute: Ms): number {
   assert(minute % MINUTE_MS === 0, `${minute} is a whole minute`)
   return (minute / MINUTE_MS) * CHUNKS_OF_MINUTE_MAX
 }
 
-/** The id of a chunk that begins at `at` and follows the chunk `last` (null for the first). */
+/** Id of a chunk that begins at `at` and follows the chunk `last` (null for the first). */
 export function nextChunk(last: number | null, at: Ms): number {
   const first = firstChunkFrom(floorTo(at, MINUTE_MS))
   const next = last === null ? first : Math.max(first, last + 1)
@@ -45,7 +45,7 @@ export function encodeTotalsRow(seq: Seq, tally: Tally): Uint8Array {
   return row
 }
 
-/** The row at an offset. Throws when the bytes end before the row does. */
+/** Row at an offset. Throws when the bytes end before the row does. */
 export function totalsRowAt(view: DataView, at: number): TotalsRow {
   const seq = seqOf(view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true))
   const figuresAt = at + HEAD_BYTES

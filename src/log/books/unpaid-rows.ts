@@ -41,8 +41,8 @@ type UnpaidWriter = Readonly<{
 
 /**
  * Opens the writer of lots, holds, and the rows and sums of unpaid prizes. Rows depend only on lots and holds. Sums
- * depend on the rows and on a moment: that of the log's last event for all contests, that of the last event that could
- * change its lots for one contest. So they do not depend on how events are divided into batches.
+ * depend on the rows and on a moment. For all contests it is that of the log's last event. For one contest it is that
+ * of the last event that could change its lots. So the sums do not depend on how events are divided into batches.
  */
 export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   const sql = prepare(db)
@@ -68,7 +68,7 @@ export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   }
 }
 
-/** Writes the columns of a lot that can have changed. Leaving `open` out saves writing a page of its index. */
+/** Writes the columns of a lot that may have changed. Omitting `open` saves writing a page of its index. */
 function writeLot(sql: Statements, lot: Lot): void {
   const { seq, contestId, kind, atMs, unlocksAt, claim } = lot
   const open = lot.unpaid === ZERO ? null : 1
@@ -84,7 +84,7 @@ function writeLot(sql: Statements, lot: Lot): void {
 function writeRows(sql: Statements, changes: readonly RowChange[]): void {
   for (const { before, after } of changes)
     if (before !== null && before.first !== after?.first) sql.removeRow.run(before.first)
-  // After all removals: a lot whose terms change can be the first of one row before and of another after.
+  // After all removals: a changed lot can be the first of one row before and of another row after.
   for (const { contestId, kind, terms, before, after } of changes) {
     if (after === null) continue
     const { first } = after
@@ -152,8 +152,8 @@ function prepare(db: DatabaseSync) {
   }
 }
 
-// A column of `unpaid_sums` is null for zero, an integer when 64 bits hold the sum, and decimal text otherwise.
-// SQLite's `sum()` throws past 64 bits, so integers are added up in halves of 32 bits, and texts one by one.
+// A column of `unpaid_sums` is null for zero, an integer when the sum fits 64 bits, and decimal text otherwise.
+// SQLite's `sum()` throws past 64 bits. So integers are added up in halves of 32 bits, and texts one by one.
 
 /** The contest number of the sums over all contests. */
 const ALL_CONTESTS = 0
@@ -176,7 +176,7 @@ function formatSum(amount: Amount): bigint | string | null {
   return amount <= INT64_MAX && amount >= -INT64_MAX ? amount : String(amount)
 }
 
-/** The columns of a query that adds up rows of sums. `addedSumsOf` reads its result. */
+/** Columns of a query that adds up rows of sums. `addedSumsOf` reads its result. */
 const ADDED_SUMS: string = UNPAID_SUMS.flatMap((name) => [
   `sum(CASE typeof(${name}) WHEN 'integer' THEN ${name} >> ${HALF_BITS} END) AS ${name}_high`,
   `sum(CASE typeof(${name}) WHEN 'integer' THEN ${name} & ${(1n << HALF_BITS) - 1n} END) AS ${name}_low`,
@@ -199,7 +199,7 @@ function bigintOf(row: Row, column: string): bigint {
 
 const ROW_COLUMNS = 'seq, contest, kind, terms, kots'
 
-/** Opens the unpaid prizes of a store. They are read in the caller's read transaction. */
+/** Opens the unpaid prizes of a store, read in the caller's read transaction. */
 export function openUnpaid(
   db: DatabaseSync,
   { head, newest }: Readonly<{ head(): Head; newest(): Tally }>,
@@ -215,7 +215,7 @@ export function openUnpaid(
   )
   sums.setReadBigInts(true)
 
-  /** Whether the stored sums suffice for `now`. They do, unless the reader's clock is far behind the log. */
+  /** Whether the stored sums are right for `now`. They are, unless the reader's clock is far behind the log. */
   function sumsTell(now: Ms): boolean {
     const { atMs } = head()
     return atMs === null || now >= sumsCompleteFrom(atMs)

@@ -5,7 +5,10 @@ import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { ContestId } from '../../protocol/seq.ts'
 
-/** Word on a held draft: the chain is `asked`, said `final`, the operator `vouched`, or `none` is needed. */
+/**
+ * State of a held draft's transaction: the chain is `asked`, the chain said `final`, the operator `vouched`, or `none`
+ * is needed.
+ */
 export type ChainWord = 'asked' | 'final' | 'vouched' | 'none'
 
 /** A draft that was accepted and waits. */
@@ -16,7 +19,7 @@ export type HeldDraft = Readonly<{
   draft: Draft
   acceptedAt: Ms
   chain: ChainWord
-  /** Slot or block of its transaction; null until the chain has said final. */
+  /** Slot or block of its transaction; null until the chain says final. */
   place: string | null
   settledAt: Ms | null
   /** The operator's reason of a vouch. */
@@ -25,7 +28,7 @@ export type HeldDraft = Readonly<{
   reason: string | null
 }>
 
-/** A draft that will never be published: its transaction failed, or the operator dropped it. */
+/** Draft that will never be published: its transaction failed, or the operator dropped it. */
 export type EndedDraft = Readonly<{
   id: number
   ref: string
@@ -46,7 +49,7 @@ type StoredDraft = Readonly<{
   details: unknown
 }>
 
-/** JSON of a draft in the form in which the private publish API takes it. */
+/** JSON of a draft in the form that the private publish API accepts. */
 export function formatDraft({ ref, type, kind, contestId, kots, tx, details }: Draft): string {
   return JSON.stringify({
     ref,

@@ -12,11 +12,11 @@ import {
 } from './held-draft.ts'
 import type { FinalityCounts } from '../store/reader.ts'
 
-/** The tables of held drafts. Every change happens in the caller's transaction. */
+/** Tables of held drafts. Every change happens in the caller's transaction. */
 export type HeldTables = Readonly<{
   /** All held drafts, in order of acceptance. */
   all(): Iterable<HeldDraft>
-  /** The id that comes after every id given so far. */
+  /** Next id, greater than all former ones. */
   nextId(): number
   /** Adds a held draft. */
   add(held: HeldDraft): void
@@ -24,7 +24,7 @@ export type HeldTables = Readonly<{
   change(held: HeldDraft): void
   remove(id: number): void
   end(ended: EndedDraft): void
-  /** The draft with this ref that will never be published. */
+  /** Draft with this ref that will never be published. */
   ended(ref: string): EndedDraft | undefined
   /** Failed or dropped drafts after the id `after`, in order of acceptance. */
   endedAfter(state: EndedDraft['state'], after: number, limit: number): readonly EndedDraft[]
@@ -124,7 +124,7 @@ function textOrNull(row: Row, column: string): string | null {
   return row[column] === null ? null : text(row, column)
 }
 
-/** Opens the counts of held drafts. The function reads them in the caller's read transaction. */
+/** Opens the counts of held drafts. The returned function reads them in the caller's read transaction. */
 export function openHeldCounts(db: DatabaseSync): () => FinalityCounts {
   const counts = db.prepare(
     `SELECT held, refused, failed, dropped, vouched, version,
@@ -154,7 +154,7 @@ export function readChainId(db: DatabaseSync): string | null {
   return row === undefined ? null : text(row, 'value')
 }
 
-/** Keeps the id of the blockchain of this log, in the caller's transaction or one of its own. */
+/** Stores the id of the log's blockchain, in the caller's transaction or one of its own. */
 function writeChainId(db: DatabaseSync, id: string): void {
   db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(KEY, id)
 }

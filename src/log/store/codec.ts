@@ -17,7 +17,7 @@ export function formatLoyalty(value: LoyaltyState): string {
   )
 }
 
-/** The columns of a lot that `lotOfRow` reads. `open` is left out: it only selects the lots of an index. */
+/** Columns of a lot that `lotOfRow` reads. It needs no `open`, which only selects the lots of an index. */
 export const LOT_COLUMNS =
   'seq, contest, kind, at, amount, unpaid, unlocks_at, review_until, held_from, claim'
 

@@ -6,21 +6,21 @@ import { storePath } from './store.ts'
 /** Temporary file of a probe in the data directory. */
 export const PROBE_FILE = 'disk-probe'
 
-/** Error codes for a file that cannot grow: no space, or over the limit of file sizes. */
+/** Error codes for a file that cannot grow: no space, or a limit on file sizes. */
 const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EFBIG'])
 const CHUNK = new Uint8Array(64 * 1024)
 const OWNER_ONLY = 0o600
 
-/** Free bytes of the disk of a folder or file, as far as this user may use them. */
+/** Free bytes that this user may use on the disk of a folder or file. */
 export function freeBytes(path: string): number {
   const { bsize, bavail } = statfsSync(path)
   return bsize * bavail
 }
 
 /**
- * Whether the disk of a data directory is full, asked after the store failed to write, because SQLite names no cause.
- * Writes and syncs about `bytes` bytes of a sparse file at the offset where the store's larger file ends, so that a
- * limit of file sizes has the same effect. False when that works or fails for any other reason.
+ * Whether the disk of a data directory is full. Called after the store failed to write, because SQLite names no cause.
+ * Writes and syncs about `bytes` bytes of a sparse file, at the offset where the store's larger file ends. A limit on
+ * file sizes then fails too. False when the write works or fails for another reason.
  */
 export function isDiskFull(dataDirectory: string, bytes: number): boolean {
   const path = join(dataDirectory, PROBE_FILE)
@@ -36,7 +36,7 @@ export function isDiskFull(dataDirectory: string, bytes: number): boolean {
   }
 }
 
-/** Whether a file could not be written because the disk, a quota or a limit of file sizes has no more room. */
+/** Whether a write failed because the disk, a quota or a limit on file sizes is used up. */
 export function isNoRoom(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error && 'errno' in error)) return false
   return FULL_CODES.has(error.code) || isOverQuota(error)
@@ -52,7 +52,7 @@ function writeProbe(path: string, from: number, bytes: number): void {
   }
 }
 
-/** Bytes of the larger of the store and its write-ahead log. */
+/** Bytes of the larger file: the store or its write-ahead log. */
 function largestOf(dataDirectory: string): number {
   const store = storePath(dataDirectory)
   const sizes = [store, `${store}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)

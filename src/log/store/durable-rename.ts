@@ -15,8 +15,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { giveOwner } from './file-owner.ts'
 
 /**
- * Renames a complete file within its directory, over a file of that name. Content and name are on the disk when this
- * returns. A crash before leaves the old file or the new one under the name, never a part.
+ * Renames a complete file within its directory, replacing a file of that name. Content and name are on the disk when
+ * this returns. After a crash the name has the old file or the new one, never a part.
  */
 export function renameDurably(from: string, to: string): void {
   sync(openSync(from, 'r+'))
@@ -25,8 +25,9 @@ export function renameDurably(from: string, to: string): void {
 }
 
 /**
- * Writes a file under its name, over one that exists, for the owner of its folder only: root may run the command, and the
- * service as another user. Content and name are on the disk when this returns. No other process may write the file.
+ * Writes a file under its name, replacing an existing one. Only the owner of its folder may read it, because root may
+ * run the command and another user the service. Content and name are on the disk when this returns. No other process
+ * may write the file.
  */
 export function writeDurably(path: string, content: string | Uint8Array): void {
   const making = `${path}.making`
@@ -41,19 +42,19 @@ export function writeDurably(path: string, content: string | Uint8Array): void {
   renameDurably(making, path)
 }
 
-/** End of the name of an unfinished file, before an id: two processes may make the same file. */
+/** Suffix of an unfinished file, before an id, because two processes may make the same file. */
 const UNIQUE_MAKING = '.making-'
 
 /**
- * Makes a file that does not exist, for its owner only. Content and name are on the disk when this returns. A crash
- * before leaves no file, never an empty one. Throws EEXIST for an existing file.
+ * Creates a file for its owner only. Content and name are on the disk when this returns. A crash before leaves no file,
+ * never an empty one. Throws EEXIST for an existing file.
  */
 export function createDurably(path: string, content: string): void {
   const making = `${path}${UNIQUE_MAKING}${randomUUID()}`
   try {
     writeFileSync(making, content, { mode: 0o600, flag: 'wx', flush: true })
-    // Unlike a rename, a link never replaces the file of another process. That one may have removed our leftover, and
-    // then a link of the file to itself gives the same error.
+    // A link never replaces the file of another process, as a rename would. If that process removed our unfinished
+    // file, linking the file to itself gives the same error.
     linkSync(existsSync(path) ? path : making, path)
   } finally {
     rmSync(making, { force: true })
@@ -63,8 +64,8 @@ export function createDurably(path: string, content: string): void {
 }
 
 /**
- * Removes what processes have left that were killed while they made this file. The file must exist, so that others that
- * make it stop. Nothing happens in a folder that cannot be listed or changed.
+ * Removes unfinished files of processes that were killed while they made this file. The file must exist, so that other
+ * processes stop making it. Ignores a folder that cannot be listed or changed.
  */
 export function removeMakings(path: string): void {
   const [folder, prefix] = [dirname(path), `${basename(path)}${UNIQUE_MAKING}`]
@@ -75,7 +76,7 @@ export function removeMakings(path: string): void {
   }
 }
 
-/** Makes a folder with its parents, unless it exists. The new names are on the disk when this returns. */
+/** Makes a missing folder with its parents. The new names are on the disk when this returns. */
 export function makeFolderDurably(path: string, mode = 0o777): void {
   const first = mkdirSync(path, { recursive: true, mode })
   if (first === undefined) return
@@ -103,7 +104,7 @@ export function syncDirectory(path: string): void {
 /** Error codes of file systems that cannot be written or synced. */
 const UNSYNCED: ReadonlySet<unknown> = new Set(['EINVAL', 'EROFS', 'ENOTSUP'])
 
-/** Makes the name of a directory durable. One that is the root of a mounted file system needs none. */
+/** Makes the name of a directory durable. The root of a mounted file system is skipped. */
 export function syncParent(path: string): void {
   try {
     syncDirectory(dirname(resolve(path)))

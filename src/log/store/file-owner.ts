@@ -2,12 +2,15 @@ import { closeSync, constants, fchmodSync, fchownSync, fstatSync, openSync, stat
 
 const MODE_BITS = 0o777
 
-/** Error codes when this process may not change an owner or a mode, or the file system or container has no such owner. */
+/**
+ * Error codes when this process may not change an owner or a mode, or when the file system or container lacks the
+ * owner.
+ */
 const REFUSED: ReadonlySet<unknown> = new Set(['EPERM', 'EINVAL', 'ENOSYS', 'ENOTSUP'])
 
 /**
- * Gives an open file the owner and group of another file or folder, as far as this process may: root may. Otherwise the
- * service, which runs as another user, could not use what root's command made.
+ * Gives an open file the owner and group of another file or folder, if this process may (root may). Without it, the
+ * service could not use files that root's commands made, because it runs as another user.
  */
 export function giveOwner(file: number, like: string): void {
   const { uid, gid } = statSync(like)
@@ -16,8 +19,8 @@ export function giveOwner(file: number, like: string): void {
 }
 
 /**
- * Gives a file the mode of another one too. No connection of SQLite in this process may be open on the file, because its
- * locks would end.
+ * Gives a file the owner, group and mode of another one. No SQLite connection of this process may be open on the file,
+ * because its locks would end.
  */
 export function giveOwnerAndMode(path: string, like: string): void {
   // The owner of the folder may put a link in its place.

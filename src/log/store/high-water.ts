@@ -7,21 +7,21 @@ import type { FormerLog } from './reader.ts'
 import { StoreError } from './store.ts'
 
 /**
- * The newest signed checkpoint of the log in a data directory, with the ids of that log and of the logs that it
- * continues, so that a restored copy of one of those is recognised. A mirror keeps the checkpoint of its origin.
+ * Newest signed checkpoint of the log in a data directory. The ids of the log and of those that it continues identify a
+ * restored copy of one of them. A mirror stores the checkpoint of its origin.
  */
 export type HighWater = Readonly<{
   log: string
   checkpoint: string
   former: readonly Pick<FormerLog, 'id' | 'size'>[]
-  /** The newest place in its books of a log that other machines carry; absent for a log of this node alone. */
+  /** Newest position in the shared books of a log that other machines carry; absent for a log of this node alone. */
   place?: number
 }>
 
 /**
- * The high-water mark: a file beside the store with the newest checkpoint, by which a start detects a store that was
- * restored from an older copy, cut or exchanged. Written after each commit without an fsync, so after a power loss it
- * may be behind the store, but never ahead of it.
+ * High-water mark: a file beside the store with the newest checkpoint. At start it reveals a store that was cut,
+ * replaced, or restored from an older copy. It is written after each commit without an fsync. So after a power loss it
+ * may be behind the store, but never ahead.
  */
 type HighWaterMark = Disposable &
   Readonly<{
@@ -33,15 +33,16 @@ type HighWaterMark = Disposable &
 export const HIGH_WATER_FILE = 'high-water'
 
 /**
- * Bytes of each of the file's two slots, which are written in turn: an interrupted write damages only the older mark.
+ * Bytes of each of the file's two slots. They are written in turn, so that an interrupted write damages only the older
+ * mark.
  */
 const SLOT_BYTES = 4_096
 const SLOTS = [0, SLOT_BYTES] as const
 const CRC_BYTES = 4
 
-/** Former logs in a mark, the newest ones. More would not fit a slot. */
+/** Most former logs in a mark, the newest ones. More would not fit a slot. */
 const FORMER_MAX = 16
-/** Attempts to read the file. A writer may change one slot and then the other while the file is read. */
+/** Most attempts to read the file. A writer may change both slots while the file is read. */
 const READS_MAX = 3
 
 /** Reads the mark of a data directory; null without a file. Throws a StoreError when the file holds no mark. */
@@ -65,7 +66,7 @@ export function openHighWater(dataDirectory: string): HighWaterMark {
       const next = turn + 1
       const written = writeSync(file, formatSlot({ turn: next, mark }), 0, SLOT_BYTES, SLOTS[next % 2])
       assert(written === SLOT_BYTES, `only ${written} bytes of the high-water mark were written`)
-      // A failed write is repeated in the same slot, because the other one has the only whole mark.
+      // Repeats a failed write in the same slot, because the other slot has the only whole mark.
       turn = next
     },
     sync: () => fsyncSync(file),
@@ -83,14 +84,14 @@ export function markHighWater(dataDirectory: string, mark: HighWater): void {
 }
 
 /**
- * Makes the file with its first mark, and gives it its name when it is complete. Both slots are written, so that every
- * later mark has its space even when the disk is full.
+ * Creates the file with its first mark, and names it when it is complete. Writes both slots, so that later marks have
+ * space even when the disk is full.
  */
 function create(path: string, mark: HighWater): void {
   writeDurably(path, Buffer.concat([formatSlot({ turn: 0, mark }), formatSlot({ turn: 1, mark })]))
 }
 
-/** A mark and its number, by which the newer of the two is found. */
+/** Mark and its number; the higher number is the newer one. */
 type NumberedMark = Readonly<{ turn: number; mark: HighWater }>
 
 /** Formats a slot: CRC-32, JSON of the turn and the mark, zeros. */

@@ -6,9 +6,12 @@ import type { FormerLog, LogIdentity } from './reader.ts'
 const IDENTITY = ['id', 'origin', 'chain', 'simulated', 'former'] as const
 /** Row with the SHA-256 of these rows, in hex, because no signature covers all of them. */
 const DIGEST = 'identity_digest'
-/** Rows of a log that other machines carry: the newest place that its store has, and the digest of that row. */
+/** Rows of a log that other machines carry: the newest place in this store, and the digest of that row. */
 export const CARRIED = { place: 'table_place', digest: 'table_digest' } as const
-/** Names of all other rows. A new one belongs here, and raises the version of the schema, unless only an option writes it. */
+/**
+ * Names of all other rows. A new name must be listed here, and raises the schema version unless only an option writes
+ * it.
+ */
 const OTHERS: readonly string[] = [
   'needs',
   'empty_signature',
@@ -27,7 +30,7 @@ const OTHERS: readonly string[] = [
 ]
 const KNOWN: ReadonlySet<string> = new Set([...IDENTITY, DIGEST, ...OTHERS])
 
-/** Rows of `meta` that say which log a store has. */
+/** Rows of `meta` that identify the log of a store. */
 export function rowsOfIdentity(identity: LogIdentity): readonly (readonly [key: string, value: string])[] {
   const { id, origin, chain, simulated, former } = identity
   const values = { id, origin, chain, simulated: simulated ? '1' : '0', former: JSON.stringify(former) }
@@ -36,8 +39,8 @@ export function rowsOfIdentity(identity: LogIdentity): readonly (readonly [key: 
 }
 
 /**
- * Identity in the rows of `meta`, or the reason why they are damaged. A row of an unknown name may be one whose name is
- * damaged: without it, a mirror would pass for a log of its own, and a log that others carry for one of this node alone.
+ * Identity in the rows of `meta`, or the reason why they are damaged. An unknown name may be a damaged one, so it is
+ * refused. Otherwise a mirror could pass for a log of its own, and a carried log for one of this node alone.
  */
 export function identityOfRows(meta: ReadonlyMap<string, string>): LogIdentity | string {
   const strange = [...meta.keys()].find((key) => !KNOWN.has(key))

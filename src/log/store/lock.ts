@@ -21,16 +21,19 @@ export function lockDirectory(dataDirectory: string): Disposable {
 
 export const LOCK_FILE = 'lock'
 
-/** A user who may read the file may also lock it, and then this process gets no lock. */
+/** Mode of a lock file. Any user who may read the file could lock it, and keep the lock from this process. */
 const OWNER_ONLY = 0o600
 
 /**
- * Longest wait for the lock, in milliseconds. SQLite takes it in steps: two that ask at the same moment would each find the
- * other at its first step, and neither would get it.
+ * Longest wait for the lock, in milliseconds. SQLite takes it in steps. Without a wait, two processes that start
+ * together could block each other at the first step.
  */
 const LOCK_MS_MAX = 250
 
-/** Locks a file for this process, and makes it empty if it is missing. `refusal` is the message of the LockedError. */
+/**
+ * Locks a file for this process, and creates an empty one if it is missing. `refusal` is the message of the
+ * LockedError.
+ */
 export function lockFile(path: string, refusal: string): Disposable {
   makePrivate(path)
   const db = new DatabaseSync(path, { timeout: LOCK_MS_MAX })
@@ -45,8 +48,8 @@ export function lockFile(path: string, refusal: string): Disposable {
 }
 
 /**
- * Makes a missing file, for the owner of its folder. An existing one is not opened: to close it would end the locks that
- * this process has.
+ * Creates a missing file for the owner of its folder. Does not open an existing one, because closing it would end the
+ * locks of this process.
  */
 function makePrivate(path: string): void {
   let made: number

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from './store.ts'
 
-/** The log that a store mirrors. Its rows are in `meta`, and only in the store of a mirror. */
+/** Log that a store mirrors. Its rows are in `meta`, only in the store of a mirror. */
 export type MirrorMeta = Readonly<{
   /** Origin of the followed service. */
   of: string
   /** Verifier keys by which the log is proved. */
   vkeys: readonly string[]
-  /** Whether the log itself gave these keys, at the first use. */
+  /** Whether these keys came from the log itself, at first use. */
   firstUse: boolean
-  /** The origin's last word about its held drafts, as JSON; null before it gave one. */
+  /** Latest report of the origin about its held drafts, as JSON; null before the first. */
   held: string | null
-  /** Moments of the last proof and of the origin's last answer, in milliseconds; null before. */
+  /** Moments of the last proof and of the origin's last answer, in milliseconds; null before the first. */
   provedAt: number | null
   contactAt: number | null
 }>
@@ -51,7 +51,7 @@ export function writeMirrorMeta(db: DatabaseSync, meta: MirrorMeta): void {
   if (contactAt !== null) insert.run('mirror_contact_at', String(contactAt))
 }
 
-/** Throws a `StoreError` when the store is that of a mirror: nothing may be published or signed in it. */
+/** Throws a `StoreError` for the store of a mirror, in which nothing may be published or signed. */
 export function refuseMirror(db: DatabaseSync): void {
   const meta = readMirrorMeta(db)
   if (meta === null) return

@@ -15,15 +15,15 @@ export type LogIdentity = Readonly<{
   former: readonly FormerLog[]
 }>
 
-/** A log that ended when its store was restored from an older copy. Its first `size` events are in this log. */
+/** Log that ended when its store was restored from an older copy. Its first `size` events are in this log. */
 export type FormerLog = Readonly<{ id: string; origin: string; size: number }>
 
-/** A key of the log. It signs trees of `fromSize` and larger, up to `toSize` once it is retired. */
+/** Key of the log. It signs trees of `fromSize` and larger, up to `toSize` when it is retired. */
 export type ListedKey = Readonly<{
   vkey: string
   fromSize: number
   toSize: number | null
-  /** A note about this key that an older key has signed; null when none has. */
+  /** Note about this key, signed by an older key; null when none has signed. */
   statement: string | null
 }>
 
@@ -35,10 +35,10 @@ export type LogFilter = Readonly<{
   nonzero: boolean
 }>
 
-/** A walk over the seqs between `after` and `before`, both exclusive. */
+/** Walk over the seqs between `after` and `before`, both exclusive. */
 export type Walk = Readonly<{
   filter: LogFilter
-  /** The transaction that events must name. Null matches any and none. */
+  /** Transaction that events must have; null for any or none. */
   tx: string | null
   order: 'asc' | 'desc'
   after: Seq
@@ -46,7 +46,9 @@ export type Walk = Readonly<{
   before: Seq
   /** Matches to return at most. */
   limit: number
-  /** With `nonzero`, events that pass the rest of the filter to examine at most. Otherwise without effect. */
+  /**
+   * Most events that a walk with `nonzero` examines after the rest of its filter. Without `nonzero` it has no effect.
+   */
   examineMax: number
 }>
 
@@ -58,22 +60,22 @@ export type WalkResult = Readonly<{
   bytes: Uint8Array
   count: number
   /**
-   * The last match when `limit` was reached, and the last seq examined when `examineMax` were. Otherwise the end of the
-   * range: every match is found.
+   * Seq up to which every match is found: the last match if `limit` was reached, the last examined seq if `examineMax`
+   * was reached, otherwise the end of the range.
    */
   scannedTo: Seq
   /** Whether the range continues past `scannedTo`. */
   hasMore: boolean
 }>
 
-/** A `WalkResult` with details. It also ends at a limit of bytes; then `hasMore` is true. */
+/** `WalkResult` with details. It also ends at a limit of bytes; then `hasMore` is true. */
 export type DetailedWalk = WalkResult &
   Readonly<{
-    /** In JSON the members of an object, `"<seq>":{…}` joined by commas. In other framings they are in `bytes`. */
+    /** In JSON the members of an object, `"<seq>":{…}` joined by commas. In other framings `bytes` has the details. */
     details: Uint8Array
   }>
 
-/** A month of the archive. The open month grows; a closed one never changes. */
+/** Month of the archive. An open month grows; a closed one never changes. */
 export type MonthState = Readonly<{
   month: Month
   closed: boolean
@@ -89,59 +91,61 @@ export type MonthState = Readonly<{
 export type MonthFile = 'events' | 'details'
 
 /**
- * A month's gzip file at one head: `storedBytes` bytes to read chunk by chunk, then `ending`. The ending is the
+ * Gzip file of a month at one head: `storedBytes` bytes to read chunk by chunk, then `ending`. The ending has the
  * compressed lines after the last segment, and the trailer.
  */
 export type MonthLayout = Readonly<{ storedBytes: number; ending: Uint8Array }>
 
-/** A type and kind of the log's events, with the first and the newest seq. */
+/** Type and kind of events in the log, with the first and the newest seq. */
 export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq; lastSeq: Seq }>
 
-/** The tree files of a snapshot (C2SP tlog-tiles). Paths are relative to the log's prefix. */
+/** Tree files of a snapshot (C2SP tlog-tiles). Paths are relative to the log's prefix. */
 export type TreeFiles = Readonly<{
   /** The signed checkpoint. An empty log has one too. */
   checkpoint(): string
-  /** The hashes at `tile/<L>/<N>[.p/<W>]`, which never change. Undefined when the tree has no such tile. */
+  /** Hashes at `tile/<L>/<N>[.p/<W>]`, which never change. Undefined when the tree has no such tile. */
   tile(path: string): Uint8Array | undefined
-  /** The entries at `tile/entries/<N>[.p/<W>]`, which never change. Undefined when the tree has no such bundle. */
+  /** Entries at `tile/entries/<N>[.p/<W>]`, which never change. Undefined when the tree has no such bundle. */
   entries(path: string): Uint8Array | undefined
   /**
-   * The inclusion proof of an event with the newest checkpoint, or with a witnessed one. Undefined when that tree does not
+   * Inclusion proof of an event with the newest checkpoint, or with a witnessed one. Undefined when that tree does not
    * have the seq.
    */
   receipt(seq: Seq, witnessed?: WitnessedCheckpoint): string | undefined
   /**
-   * The proof that the tree of the first `to` events, at most all, grew from that of the first `from` (RFC 6962). Undefined
-   * unless it did.
+   * Proof that the tree of the first `to` events grew from that of the first `from` (RFC 6962). Undefined if it did
+   * not, and beyond the head.
    */
   growth(from: number, to: number): readonly Uint8Array[] | undefined
 }>
 
-/** A witness of the log, under one of its keys. */
+/** Witness of the log, with one of its keys. */
 export type ListedWitness = Readonly<{
   vkey: string
-  /** Address below which it takes checkpoints (the submission prefix of C2SP tlog-witness). */
+  /** URL prefix to which checkpoints are sent (the submission prefix of C2SP tlog-witness). */
   url: string
   state: (typeof WITNESS_STATES)[number]
-  /** The last event of the newest tree that it has cosigned, and the time of that cosignature; null before the first. */
+  /** Last event of the newest tree that it has cosigned, and the time of that cosignature; null before the first. */
   seq: Seq | null
   atMs: Ms | null
 }>
 
-/** The newest checkpoint with a quorum of cosignatures, and the time as of which the quorum vouches for it. */
+/** Newest checkpoint with a quorum of cosignatures, and the time as of which the quorum vouches for it. */
 export type WitnessedCheckpoint = Readonly<{ seq: Seq; atMs: Ms; note: string }>
 
-/** The witnesses of a log, how many of them are a quorum, and the newest checkpoint that so many have cosigned. */
+/** Witnesses of a log, the size of a quorum, and the newest checkpoint that a quorum has cosigned. */
 export type Witnessed = Readonly<{
   quorum: number
   witnesses: readonly ListedWitness[]
   newest: WitnessedCheckpoint | null
 }>
 
-/** Numbers of the operator's drafts that are not published, and of those published on the operator's word. */
+/**
+ * Counts of the operator's drafts that are not published, and of those published because the operator vouched for them.
+ */
 export type FinalityCounts = Readonly<{
   held: number
-  /** Moment at which the oldest held draft was accepted; null when none is held. */
+  /** Time at which the oldest held draft was accepted; null when none is held. */
   oldestMs: Ms | null
   /** Held drafts that the chain has settled and the books refuse. */
   refused: number
@@ -156,34 +160,31 @@ export type FinalityCounts = Readonly<{
 export type Snapshot = Readonly<{
   head: Head
   books: Books
-  /** The line of an event, byte for byte; undefined when the seq is not in the log. */
+  /** Line of an event, byte for byte; undefined when the seq is not in the log. */
   line(seq: Seq): Uint8Array | undefined
-  /**
-   * The details line of an event, `{"seq":N,"details":null}` without details; undefined when the seq is not in the log.
-   */
+  /** Details line of an event, `{"seq":N,"details":null}` without details; undefined when the seq is not in the log. */
   detailsLine(seq: Seq): string | undefined
-  /** The seq of the last event before `ms`; 0 when there is none. */
+  /** Seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
   walk(walk: Walk, framing: Framing): WalkResult
-  /** Walks with details. The bytes and details together have `bytesMax` at most, unless the first event has more. */
+  /** Walks with details. The bytes and details together have at most `bytesMax`, unless the first event has more. */
   detailedWalk(walk: Walk, framing: Framing, bytesMax: number): DetailedWalk
   kinds(): readonly KindSeen[]
-  /** Seq of the newest event that created a contest or changed the status of one; 0 when there is none. */
+  /** Seq of the newest event that created a contest or changed a contest's status; 0 when there is none. */
   newestMove(): Seq
-  /** All months from the first event's to the head's, ascending, with empty months. */
+  /** All months from the first event's to the head's, ascending, including empty ones. */
   months(): readonly MonthState[]
   month(month: Month): MonthState | undefined
-  /** The layout of a month's file at this head; undefined when there is no such month. */
+  /** Layout of a month's file at this head; undefined when there is no such month. */
   monthLayout(month: Month, file: MonthFile): MonthLayout | undefined
   /**
-   * Whether a layout of an earlier snapshot, with so many stored bytes, is still right. Stored bytes do not change, except
-   * that a mirror may take the segments that its origin has published for a month in place of its own, before it closes
-   * the month.
+   * Whether a layout of an earlier snapshot is still right. Stored bytes change in one case only: before it closes a
+   * month, a mirror may replace its own segments by those of its origin.
    */
   keepsMonth(month: Month, file: MonthFile, storedBytes: number): boolean
   /**
-   * The first bytes of the range `from` (inclusive) to `to` (exclusive) of a month's stored bytes: at least one, at
-   * most 1 MiB. One file can be read over several snapshots, as long as they keep its layout.
+   * First bytes of a month's stored range from `from` (inclusive) to `to` (exclusive): at least one, at most 1 MiB. One
+   * file can be read over several snapshots, as long as they keep its layout.
    */
   monthChunk(month: Month, file: MonthFile, from: number, to: number): Uint8Array
   tree: TreeFiles
@@ -191,27 +192,26 @@ export type Snapshot = Readonly<{
   keys(): readonly ListedKey[]
   /** Witnesses of the log and their newest cosignatures; null without witnesses. */
   witnessed(): Witnessed | null
-  /** Names of the signatures on a witnessed checkpoint beside the log's own, once each. They are not verified again. */
+  /** Names of the other signatures on a witnessed checkpoint, each once. They are not verified again. */
   cosigners(checkpoint: WitnessedCheckpoint): readonly string[]
   /** Counts of held drafts, in constant time. */
   held(): FinalityCounts
 }>
 
-/** A reader of the log. Each thread has its own. */
+/** Reader of the log. Each thread has its own. */
 export type LogReader = Readonly<{
   identity: LogIdentity
-  /** The newest head that this thread has seen. Looks for a newer one when the head cell is ahead. */
+  /** Newest head that this thread has seen. Looks for a newer one when the head cell is ahead. */
   head(): Head
   /**
-   * Changes with every commit, also with one that publishes nothing, and with what witnesses have cosigned: a version for
-   * caches of this thread.
+   * Cache version for this thread. It changes with every commit, even one without events, and with new cosignatures.
    */
   version(): string
-  /** Runs `ask` in one read transaction. It must not await, because no statement stays open over an await. */
+  /** Runs `ask` in one read transaction. `ask` must not await, because no statement stays open over an await. */
   snapshot<T>(ask: (snapshot: Snapshot) => T): T
   /**
-   * Runs `ask`, in which all snapshots are one: the state of the log at the first of them. Rejects if `ask` awaits a turn
-   * of the event loop, because no transaction stays open so long.
+   * Runs `ask`, in which all snapshots show the same state: that of the first one. Rejects if `ask` awaits a turn of
+   * the event loop, because no transaction stays open so long.
    */
   inOneSnapshot<T>(ask: () => Promise<T>): Promise<T>
   /** Calls `listener` when this thread's head moves. Returns a function that removes it. */

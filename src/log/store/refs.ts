@@ -2,18 +2,20 @@ import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { number, text } from './codec.ts'
 import { openBeside, storePath } from './store.ts'
 
-/** The operator's refs of a log, and those of drafts that it holds, that failed or were dropped. They are never published. */
+/** Operator's refs of a log, including those of held, failed and dropped drafts. They are never published. */
 type Refs = Readonly<{
-  /** The seq of the draft with this ref; undefined when none was published. */
+  /** Seq of the published draft with this ref; undefined when there is none. */
   seqOf(ref: string): Seq | undefined
   /** Whether a draft with this ref is held. */
   isHeld(ref: string): boolean
-  /** The last ref in string order from `from` (inclusive) to `to` (exclusive), of held, failed and dropped drafts too. */
+  /**
+   * Last ref in string order from `from` (inclusive) to `to` (exclusive), including held, failed and dropped drafts.
+   */
   lastBetween(from: string, to: string): string | undefined
 }> &
   Disposable
 
-/** Opens the refs of the log in a data directory, in a process that may have other connections to its store. */
+/** Opens the refs of the log in a data directory. The process may have other connections to its store. */
 export function openRefs(dataDirectory: string): Refs {
   const db = openBeside(storePath(dataDirectory))
   const seq = db.prepare('SELECT seq FROM refs WHERE ref = ?')

@@ -7,12 +7,15 @@ const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
 const SQLITE_PROTOCOL = 15
 
-/** Primary codes of what the machine or another connection refuses for the moment. None says what the store holds. */
+/**
+ * Primary codes of temporary failures, caused by the machine or another connection. None says anything about the
+ * content of the store.
+ */
 const PASSING_CODES: ReadonlySet<number | null> = new Set([
   SQLITE_BUSY,
   SQLITE_LOCKED,
   SQLITE_NOMEM,
-  // A reader that cannot set up the index of the write-ahead log.
+  // A reader cannot set up the index of the write-ahead log.
   SQLITE_READONLY,
   SQLITE_INTERRUPT,
   SQLITE_FULL,
@@ -25,7 +28,7 @@ const ioError = (detail: number): number => SQLITE_IOERR | (detail << 8)
 /** SQLITE_IOERR_SHMSIZE. */
 const SHM_SIZE = ioError(19)
 
-/** Failures of input and output that are not of the disk: memory, locks, and the shared index of the write-ahead log. */
+/** I/O errors that do not come from the disk: memory, locks, and the shared index of the write-ahead log. */
 const PASSING_IO_CODES: ReadonlySet<number | null> = new Set([
   ioError(8), // SQLITE_IOERR_UNLOCK
   ioError(9), // SQLITE_IOERR_RDLOCK
@@ -38,10 +41,10 @@ const PASSING_IO_CODES: ReadonlySet<number | null> = new Set([
   ioError(24), // SQLITE_IOERR_MMAP
 ])
 
-/** Codes of the system for too few files, memory or threads at this moment. `EIO` is none: the disk fails. */
+/** System error codes for a temporary lack of files, memory or threads. `EIO` is not one: the disk fails. */
 const PASSING_SYSTEM_CODES: ReadonlySet<unknown> = new Set(['EAGAIN', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
-/** Whether an error is of SQLite or of the system. It says nothing about what was being read or written. */
+/** Whether an error comes from SQLite or the system. It says nothing about the content. */
 export function isOfMachine(error: unknown): boolean {
   return error instanceof Error && ('errcode' in error || 'syscall' in error)
 }
@@ -51,7 +54,7 @@ export function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
 }
 
-/** Whether SQLite could not make or extend the file -shm beside the store, as on a full disk. */
+/** Whether SQLite could not create or extend the `-shm` file beside the store, as on a full disk. */
 export function lacksShm(error: unknown): boolean {
   return codeOf(error) === SHM_SIZE
 }
@@ -67,15 +70,15 @@ export function isFull(error: unknown): boolean {
 }
 
 /**
- * Whether a read failed for a reason that passes, such as too few open files or too little memory. It says nothing about
- * what was to be read. False for a damaged store and for a failing disk.
+ * Whether a read failed for a temporary reason, such as too few open files or too little memory. False for a damaged
+ * store and for a failing disk.
  */
 export function isPassingFault(error: unknown): boolean {
   if (PASSING_CODES.has(primaryCodeOf(error)) || PASSING_IO_CODES.has(codeOf(error))) return true
   return error instanceof Error && 'code' in error && PASSING_SYSTEM_CODES.has(error.code)
 }
 
-/** The low byte of SQLite's result code. The others say which operation failed. */
+/** Low byte of SQLite's result code. The other bytes say which operation failed. */
 function primaryCodeOf(error: unknown): number | null {
   const code = codeOf(error)
   return code === null ? null : code & 0xff

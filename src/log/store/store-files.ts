@@ -6,7 +6,7 @@ const COMPANIONS = ['-wal', '-shm', '-journal'] as const
 /** Suffix of a store that `createStore` has not finished. */
 export const MAKING = '.making'
 
-/** Removes a store, the files beside it, and an unfinished one of the same name. None of them must exist. */
+/** Removes a store, its companion files, and an unfinished store of the same name. Missing files are ignored. */
 export function removeStore(path: string): void {
   for (const file of [path, `${path}${MAKING}`]) {
     rmSync(file, { force: true })
@@ -14,25 +14,25 @@ export function removeStore(path: string): void {
   }
 }
 
-/** Removes the files beside a store. Events that are only in its write-ahead log are lost. */
+/** Removes the companion files of a store. Events that are only in its write-ahead log are lost. */
 export function removeCompanions(path: string): void {
   for (const suffix of COMPANIONS) rmSync(`${path}${suffix}`, { force: true })
 }
 
-/** Path of the write-ahead log or rollback journal with content beside a store; undefined when there is none. */
+/** Path of the non-empty write-ahead log or rollback journal of a store; undefined when there is none. */
 export function journalBeside(path: string): string | undefined {
   const journals = [`${path}-wal`, `${path}-journal`]
   return journals.find((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
 }
 
-/** Offset in a SQLite file of the byte that says whether it uses a write-ahead log (2) or not (1). */
+/** Offset of the byte in a SQLite file that says whether it uses a write-ahead log (2) or not (1). */
 const WRITE_VERSION_AT = 18
 const NO_WAL = 1
 
 /**
- * Whether a SQLite file uses no write-ahead log. No connection of this process may be open on the file: to close it here
- * ends all locks that the process has on it. A program with an older SQLite, which the locks kept away, would then remove
- * the write-ahead log of a running service when it ends, and later commits would be lost.
+ * Whether a SQLite file uses no write-ahead log. No connection of this process may be open on the file, because closing
+ * it here ends all its locks on the file. A program with an older SQLite could then remove the write-ahead log of a
+ * running service, and later commits would be lost.
  */
 export function hasNoWal(path: string): boolean {
   const header = new Uint8Array(WRITE_VERSION_AT + 1)
@@ -48,8 +48,8 @@ export function hasNoWal(path: string): boolean {
 const LOCKED_MS_MAX = 5_000
 
 /**
- * Undoes the transaction of a rollback journal that was left, which only a writing connection may do. The first start
- * after a restore makes one when it gives the backup a write-ahead log, and a power cut may leave it.
+ * Rolls back the journal of an interrupted transaction, which only a writing connection may do. The first start after a
+ * restore makes a journal when it gives the backup a write-ahead log. A power cut may leave it.
  */
 export function rollBackLeft(path: string): void {
   if ((statSync(`${path}-journal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return

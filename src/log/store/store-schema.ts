@@ -2,7 +2,7 @@ import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Version of the tables, raised when they change. `daybook upgrade` brings a store of an older version to this one. */
 export const SCHEMA_VERSION = 14
-/** The first version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can say it. */
+/** First version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can report it. */
 export const SCHEMA_NEEDS = '0.1.0'
 /** The oldest schema that `daybook upgrade` reads. Those before it belong to clones from before the first release. */
 export const OLDEST_SCHEMA = 13
@@ -22,8 +22,8 @@ const TX_TABLE =
   'CREATE TABLE tx_events (key INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (key, seq)) STRICT, WITHOUT ROWID'
 
 /**
- * The same table while an upgrade builds a store: in order of seq, because keys are in random order. `sort` makes it the
- * final table. Unlike the tables of a bulk import it is kept when the build is interrupted.
+ * The same table while an upgrade builds a store, in order of seq, because keys are in random order. `sort` makes the
+ * final table from it. It is kept when the build is interrupted, unlike the tables of a bulk import.
  */
 export const BUILDING_TXS: Readonly<{ gather: string; sort: string }> = {
   gather:
@@ -169,8 +169,8 @@ CREATE TABLE messages (place INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 ${ARCHIVE_TABLES}${HELD_TABLES}`
 
 /**
- * Temporary table for the refs of a bulk import, in order of seq. It has the name of the store's table and hides it on
- * this connection. `move` sorts the refs once and writes them to the store's table, which is ordered by ref.
+ * Temporary table for the refs of a bulk import, in order of seq. It hides the store's table of the same name on this
+ * connection. `move` sorts the refs once and writes them to the store's table, which is ordered by ref.
  */
 export const BULK_REFS = {
   gather: 'CREATE TEMP TABLE refs (seq INTEGER PRIMARY KEY, ref TEXT NOT NULL, digest BLOB NOT NULL) STRICT',

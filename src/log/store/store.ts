@@ -21,14 +21,14 @@ import { errorMessage } from '../../protocol/error-reason.ts'
 const SQLITE_VERSION_MIN = '3.51.3'
 /**
  * Bytes of a page of the store, a quarter of SQLite's default. A commit writes every changed page whole, so small pages
- * make commits small; reading is nearly as fast.
+ * make commits small. Reading is nearly as fast.
  */
 const PAGE_BYTES = 1_024
-/** Bytes to which the write-ahead log's file is cut after a checkpoint. */
+/** Bytes to which the file of the write-ahead log is truncated after a checkpoint. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024
 /**
- * Pages in the write-ahead log at which a commit also checkpoints, which takes two more fsyncs. The number is large, so
- * that few commits wait for a checkpoint and a page that many commits changed is written once.
+ * Pages in the write-ahead log at which a commit also checkpoints, which takes two more fsyncs. With a large number few
+ * commits do so, and a page that many commits changed is written once.
  */
 const CHECKPOINT_PAGES = 14_000
 /** Bytes of the store's file that a reader maps into memory: the most that Node's SQLite allows. */
@@ -58,9 +58,9 @@ export function hasStore(dataDirectory: string): boolean {
 export type NewLog = Omit<LogIdentity, 'id' | 'former'>
 
 /**
- * Creates an empty log in a new file, with a random id unless `begun` gives one. The file gets its name when it is
- * complete and on the disk, so that an interrupted start leaves no log that the next start would refuse. `fill` writes
- * more rows in the same transaction.
+ * Creates an empty log in a new file, with a random id unless `begun` has one. The file is named when it is complete
+ * and on the disk, so that an interrupted start leaves no log that the next start would refuse. `fill` writes more rows
+ * in the same transaction.
  */
 export function createStore(
   path: string,
@@ -101,8 +101,8 @@ export function openForWriting(path: string): DatabaseSync {
   try {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_BYTES_KEPT}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF`)
-    // The write-ahead log exists now. SQLite syncs its name with the first commit but ignores a failure, and then a
-    // power loss could remove the whole log. So its name is synced here, and that of the directory too.
+    // The write-ahead log exists now. SQLite syncs its name with the first commit but ignores a failure, and a power
+    // loss could then remove the whole log. So its name and that of the directory are synced here.
     storeSchema(db)
     syncNames(dirname(path))
     return db
@@ -141,9 +141,9 @@ export function openBeside(path: string): DatabaseSync {
 }
 
 /**
- * Opens the connection of a bulk import, on a file that nobody else uses and that is deleted if the import fails. It
- * has no journal, and no fsync until `finishBulk`. New refs and transactions go to temporary tables, which `finishBulk`
- * sorts on the disk, so that memory does not grow with the log. The indexes of events are dropped until then.
+ * Opens the connection of a bulk import. Nobody else may use the file, and it is deleted if the import fails. It has no
+ * journal, and no fsync until `finishBulk`. New refs and transactions go to temporary tables, which `finishBulk` sorts
+ * on the disk, so that memory does not grow with the log. The indexes of events are dropped until then.
  */
 export function openForBulk(path: string): DatabaseSync {
   // SQLite refuses to run without a journal on a defensive connection, which is Node's default.
@@ -162,14 +162,14 @@ export function finishBulk(db: DatabaseSync): void {
   setJournal(db, 'wal')
 }
 
-/** Sets the journal mode. SQLite reports no error when it keeps the former mode, so its answer is compared. */
+/** Sets the journal mode. SQLite reports no error when it keeps the former mode, so the result is compared. */
 function setJournal(db: DatabaseSync, journal: 'off' | 'wal'): void {
   const set = db.prepare(`PRAGMA journal_mode = ${journal}`).get()?.['journal_mode']
   if (set !== journal)
     throw new StoreError(`the store has the journal mode ${String(set)} instead of ${journal}`)
 }
 
-/** Reads which log a store has. Throws when the rows are damaged. */
+/** Reads the identity of a store's log. Throws when the rows are damaged. */
 export function readIdentity(db: DatabaseSync): LogIdentity {
   const rows = db.prepare('SELECT key, value FROM meta').all()
   const identity = identityOfRows(new Map(rows.map((row) => [String(row['key']), String(row['value'])])))
@@ -203,21 +203,23 @@ export function writeIdentity(db: DatabaseSync, identity: LogIdentity): void {
 
 /**
  * Throws when a file without write-ahead log has one beside it. A backup has none, so this one belongs to the store
- * that the backup replaced, and SQLite would write pages of that store into the backup.
+ * that the backup replaced. SQLite would write pages of that store into the backup.
  */
 function refuseForeignJournal(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   if (hasNoWal(path)) throw new StoreError(`${path}-wal belongs to another store: remove it and ${path}-shm`)
 }
 
-/** Throws when a journal of a former store is left. It may hold commits, and SQLite would write them into a new store. */
+/**
+ * Throws when a journal of a former store exists. It may hold commits, and SQLite would write them into a new store.
+ */
 export function refuseLeftJournal(path: string): void {
   const left = existsSync(path) ? undefined : journalBeside(path)
   if (left === undefined) return
   throw new StoreError(`${left} is from a store that no longer exists: restore a backup, or move it away`)
 }
 
-/** The same connection. Closes it and throws when the store has another schema. */
+/** Returns the same connection. Closes it and throws when the store has another schema. */
 function ofPresentSchema(db: DatabaseSync): DatabaseSync {
   try {
     const schema = storeSchema(db)
@@ -232,8 +234,8 @@ function ofPresentSchema(db: DatabaseSync): DatabaseSync {
 type OpenOptions = Readonly<{ readOnly: boolean; defensive?: false }>
 
 /**
- * Opens a store of any schema. Only an upgrade reads others than the present one. This process must have no other
- * connection to the store.
+ * Opens a store of any schema. Only an upgrade reads older schemas. This process must have no other connection to the
+ * store.
  */
 export function openAnySchema(path: string, options: OpenOptions): DatabaseSync {
   refuseForeignJournal(path)
@@ -264,7 +266,7 @@ export function refusalOf(db: DatabaseSync, schema: number): string {
   return `${both}; no release wrote or reads this one: see docs/upgrading.md, or import the drafts again`
 }
 
-/** Notes in the store the first Daybook that reads it. */
+/** Stores the first version of Daybook that reads this schema. */
 export function writeNeeds(db: DatabaseSync): void {
   db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('needs', ?)").run(SCHEMA_NEEDS)
 }

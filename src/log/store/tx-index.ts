@@ -5,8 +5,8 @@ import { canonicalTx } from '../../protocol/tx.ts'
 const KEY_DIGITS = 12
 
 /**
- * Index key of a transaction in `tx_events`: the same for hex digits in either case. Keys can collide, so a look-up also
- * compares the end of the event's line.
+ * Index key of a transaction in `tx_events`, the same for hex digits in either case. Keys can collide, so a look-up
+ * also compares the end of the event's line.
  */
 export function txKey(tx: string): number {
   return Number.parseInt(hash('sha256', canonicalTx(tx)).slice(0, KEY_DIGITS), 16)

@@ -5,7 +5,7 @@ import { StoreError } from '../store/store.ts'
 
 const COUNT = /^(0|[1-9]\d{0,15})$/
 
-/** The newest place that a store has of the machines that carry its log; null when its log is on this node alone. */
+/** Newest place of a store in the shared books of its log; null when no other machine carries the log. */
 export function carriedPlace(db: DatabaseSync): number | null {
   const row = db.prepare('SELECT value FROM meta WHERE key = ?').get(CARRIED.place)
   if (row === undefined) return null
@@ -15,7 +15,7 @@ export function carriedPlace(db: DatabaseSync): number | null {
   return Number(place)
 }
 
-/** Throws when other machines carry the log: only a node that follows them may change it then. */
+/** Throws when other machines carry the log, because only a node that follows them may change it. */
 export function refuseCarriedLog(db: DatabaseSync): void {
   if (carriedPlace(db) === null) return
   throw new StoreError(

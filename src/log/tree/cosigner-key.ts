@@ -6,7 +6,7 @@ import { type VerifierKey, verifierKey } from '../../tlog/note.ts'
 /** A key with which a witness cosigns: Ed25519 or ML-DSA-44. */
 export type CosignerKey = Readonly<{ verifier: VerifierKey; privateKey: KeyObject }>
 
-/** The key of a witness of this name. Throws a `RangeError` for a malformed name or a key of another type. */
+/** Key of a witness of this name. Throws a `RangeError` for a malformed name or a key of another type. */
 export function cosignerKey(name: string, privateKey: KeyObject): CosignerKey {
   const { x, pub } = publicKeyOf(privateKey)
   const type = privateKey.asymmetricKeyType

@@ -11,8 +11,8 @@ import { readIdentity } from '../store/store.ts'
 import { HASHER } from './stored-tree.ts'
 
 /**
- * A fault of a log: the first seq that differs from the published log, as near as can be found, and the reason. `lost` means
- * that all stored events are right and later ones are missing.
+ * Fault of a log: the reason, and the first seq that differs from the published log, as near as can be found. `lost`
+ * means that all stored events are right and later ones are missing.
  */
 export type LogFault = Readonly<{ seq: number; reason: string; lost: boolean }>
 
@@ -20,9 +20,9 @@ export type LogFault = Readonly<{ seq: number; reason: string; lost: boolean }>
 const NEWEST_LEAVES = 256
 
 /**
- * Checks a log at a start, in a time that does not depend on its length: the newest leaves, the tree's frontier from
- * the stored hashes, the newest signature and the high-water mark. With `own` keys, one of them must have signed the
- * newest tree, because an attacker can change the list of keys in the store.
+ * Checks a log at start, in a time that does not depend on its length: the newest leaves, the tree's frontier from the
+ * stored hashes, the newest signature and the high-water mark. With `own` keys, one of them must have signed the newest
+ * tree, because an attacker can change the list of keys in the store.
  */
 export function faultAtStart(
   db: DatabaseSync,
@@ -33,7 +33,10 @@ export function faultAtStart(
   return faultOfNewest(db, head) ?? faultOfSignatures(db, head, own) ?? faultOfMark(db, mark, head, own)
 }
 
-/** Whether a store is only behind the machines that carry its log: they still have what it lacks, as after a restore. */
+/**
+ * Whether a store is only behind the machines that carry its log, as after a restore. They still have the missing
+ * events.
+ */
 export function isBehindCarrier(db: DatabaseSync, fault: LogFault): boolean {
   return fault.lost && carriedPlace(db) !== null
 }
@@ -77,8 +80,8 @@ export function faultAtEnd(
 }
 
 /**
- * Fault text when none of the given keys signs the log now, or vouches for a key that has signed the newest tree; null
- * otherwise, and without keys. `faultAtStart` checks the signature of a given key that signs now.
+ * Fault of the given keys; null when there is none, and without keys. One of them must sign the log now, or vouch for a
+ * key that has signed the newest tree. `faultAtStart` checks the signature of a given key that signs now.
  */
 export async function faultOfGivenKeys(
   db: DatabaseSync,
@@ -89,7 +92,7 @@ export async function faultOfGivenKeys(
   // A new log lists its keys at its first start.
   if (head === 0 && readKeys(db).length === 0) return null
   const vouched = await vouchedVerifiers(db, keys)
-  // Anyone can list keys and statements that were published, so the key must have signed this tree.
+  // Anyone can list published keys and statements, so the key must also have signed this tree.
   if (vouched.length > 0 && (head === 0 || openSignedTrees(db, vouched).isSignedAt(head))) return null
   return 'signing_keys: no given key signs this log or vouches for its present key. Is it your log? After a change of its key, give the new one'
 }
@@ -101,14 +104,14 @@ export function faultOfSpan({ after, upTo }: SeqSpan, reason: string): LogFault 
   return { seq: after + 1, reason: `${reason}${where}`, lost: false }
 }
 
-/** The leaf of a row's event; undefined when the row is no event. */
+/** Leaf of a row's event; undefined when the row is no event. */
 function leafOf(row: Row): Hash | undefined {
   const details = row['details'] === null ? null : text(row, 'details')
   // Hashing throws for a line that is longer than an entry can be.
   return tryRead(() => HASHER.leaf(formatEntry(text(row, 'line'), details)))
 }
 
-/** Checks that the row is that of `seq` and that its leaf is that of its lines. */
+/** Checks that the row is that of `seq`, and that its leaf matches its lines. */
 export function faultOfRow(row: Row, seq: number): LogFault | null {
   if (number(row, 'seq') !== seq) return { seq, reason: 'the event is missing', lost: false }
   const leaf = leafOf(row)
@@ -132,7 +135,7 @@ function faultOfNewest(db: DatabaseSync, head: number): LogFault | null {
   return null
 }
 
-/** Compares the log with its high-water mark: everything that was published must be there unchanged. */
+/** Compares the log with its high-water mark: everything published must be there unchanged. */
 function faultOfMark(
   db: DatabaseSync,
   mark: HighWater | null,
@@ -141,7 +144,7 @@ function faultOfMark(
 ): LogFault | null {
   if (mark === null) return null
   const { id, origin, former } = readIdentity(db)
-  // A start after an accepted loss ended between the new log's commit and its first mark.
+  // A start after an accepted loss was interrupted between the new log's commit and its first mark.
   if (former.some((log) => log.id === mark.log)) return null
   if (mark.former.some((log) => log.id === id)) {
     const reason = 'the store is a copy from before a loss was accepted, and another log continues it'
@@ -151,7 +154,7 @@ function faultOfMark(
     return { seq: 1, reason: 'the high-water mark beside the store belongs to another log', lost: false }
   }
   const trees = openSignedTrees(db)
-  // The store may be from before a change of keys. Then it does not list the key that signed the mark.
+  // The store may be older than a change of keys. Then it does not list the key that signed the mark.
   const marked = trees.signedIn(
     mark.checkpoint,
     own.map(({ publicKey }) => verifierKeyOf(origin, publicKey)),

@@ -22,18 +22,18 @@ import {
 import { openStoredTree } from './stored-tree.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 
-/** The keys that sign a log from now on, and what its operator accepts. */
+/** Keys that sign a log from now on, and the losses that its operator accepts. */
 export type Signing = Readonly<{
   keys: readonly SigningKey[]
-  /** Accept keys that never signed this log, because the former key is lost. */
+  /** Accepts keys that never signed this log, because the former key is lost. */
   acceptNewKey: boolean
-  /** Accept a store that lacks published events: begin a new log with the events that remain. */
+  /** Accepts a store that lacks published events: begins a new log with the remaining ones. */
   acceptLoss: boolean
 }>
 
 /**
- * Prepares the log of a data directory for its writer: creates it if there is none, checks it, and lists the keys that
- * will sign. Throws a StoreError that says what is wrong, and then has changed nothing.
+ * Prepares the log of a data directory for its writer: creates a missing log, checks it, and lists the keys that will
+ * sign. Throws a StoreError that says what is wrong; then nothing has changed.
  */
 export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing): void {
   const isNew = !hasStore(dataDirectory)
@@ -61,7 +61,7 @@ function createLog(dataDirectory: string, newLog: NewLog, acceptLoss: boolean): 
   createStore(storePath(dataDirectory), { ...newLog, origin }, begun)
 }
 
-/** The high-water mark of a log whose store is lost; null if there is none. Throws unless the loss is accepted. */
+/** High-water mark of a log whose store is lost; null if there is none. Throws unless the loss is accepted. */
 export function refuseLostStore(dataDirectory: string, acceptLoss: boolean): HighWater | null {
   const mark = readHighWater(dataDirectory)
   if (acceptLoss || mark === null) return mark
@@ -70,7 +70,7 @@ export function refuseLostStore(dataDirectory: string, acceptLoss: boolean): Hig
   )
 }
 
-/** Throws a StoreError when the log has a fault. A loss that is accepted begins a new log instead. */
+/** Throws a StoreError when the log has a fault. An accepted loss begins a new log instead. */
 export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Signing): void {
   const { acceptLoss, keys } = signing
   const fault = faultAtStart(db, mark, keys)
@@ -89,7 +89,7 @@ export function proveLog(db: DatabaseSync, mark: HighWater | null, signing: Sign
 
 const NOTHING_LOST = '--accept-loss: this log has lost nothing; start without this option'
 
-/** Lists the keys, and signs the newest tree again when they have changed. */
+/** Lists the keys. Signs the newest tree again when they have changed. */
 export function changeKeys(db: DatabaseSync, { keys, acceptNewKey }: Omit<Signing, 'acceptLoss'>): void {
   inTransaction(db, () => {
     const { origin } = readIdentity(db)
@@ -110,7 +110,10 @@ export function newestCheckpoint(db: DatabaseSync): HighWater {
   }
 }
 
-/** The stored signature of the newest tree, which has `size` leaves: text of the empty tree, bytes, or nothing. */
+/**
+ * Stored signature of the newest tree, which has `size` leaves. It is a text for the empty tree, otherwise bytes, or
+ * undefined.
+ */
 export function storedSignature(db: DatabaseSync, size: number): unknown {
   return openStoredSignatures(db)(size)
 }
@@ -133,8 +136,8 @@ export function openSignatures(db: DatabaseSync): (size: number) => Uint8Array {
 }
 
 /**
- * Begins a new log with the events that remain, in the caller's transaction. It gets another origin, because another tree
- * was signed under the old one: a smaller tree, or another one of the same size, would be a fork there.
+ * Begins a new log with the remaining events, in the caller's transaction. The new log gets another origin, because a
+ * tree that contradicts a signed one under the same origin is a fork.
  */
 export function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: readonly SigningKey[]): void {
   const identity = readIdentity(db)
@@ -150,7 +153,7 @@ export function beginNewLog(db: DatabaseSync, mark: HighWater | null, keys: read
   signNewest(db, keys)
 }
 
-/** The log of a mark as a former log with `size` events left. */
+/** Log of a mark as a former log with `size` remaining events. */
 function formerOf({ log, checkpoint }: HighWater, size: number): FormerLog {
   const read = readCheckpoint(Buffer.from(checkpoint))
   if (!read.ok) throw new StoreError('the high-water mark beside the store holds no checkpoint')
@@ -160,7 +163,7 @@ function formerOf({ log, checkpoint }: HighWater, size: number): FormerLog {
 /** Hex digits of the log id at the end of the origin of a log that continues another. */
 const ORIGIN_DIGITS = 8
 
-/** The log's first origin, without the suffix that it has after a loss. */
+/** First origin of the log, without the suffix that it has after a loss. */
 export function nameOfLog({
   origin,
   former,

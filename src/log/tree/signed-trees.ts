@@ -19,20 +19,22 @@ type SignedTrees = Readonly<{
   /** The tree of a note; undefined unless keys of the log, or `more` keys, signed it. */
   signedIn(note: string, more: readonly VerifierKey[]): Tree | undefined
   /**
-   * The first span of seqs whose stored hashes are not those that were signed; null when there is none. Signatures are
-   * searched by halves, so about twenty are verified in a long log.
+   * First span of seqs whose stored hashes differ from the signed ones; null when there is none. Bisects the
+   * signatures, so about twenty are verified in a long log.
    */
   firstWrong(): SeqSpan | null
-  /** The same within a span that is known to be wrong: all of it when it has no signature inside. */
+  /**
+   * First wrong span within a span that is known to be wrong. Returns the whole span when it has no signature inside.
+   */
   firstWrongWithin(stretch: SeqSpan): SeqSpan
-  /** The last seq that has a signature, valid or not: the end of a commit or of a month. */
+  /** Last seq with a signature, valid or not: the end of a commit or of a month. */
   lastSigned(): number
 }>
 
 /** Seqs after `after`, up to `upTo`. */
 export type SeqSpan = Readonly<{ after: number; upTo: number }>
 
-/** Opens the comparison. With `own` keys, a signature is valid only if one of them made a part of it. */
+/** Opens the comparison. With `own` keys, a valid signature must have a part by one of them. */
 export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | null = null): SignedTrees {
   const identity = readIdentity(db)
   const keys = readVerifiers(db)
@@ -97,7 +99,7 @@ export function openSignedTrees(db: DatabaseSync, own: readonly VerifierKey[] | 
 
 type Signatures = Readonly<{
   signatureOf(size: number): unknown
-  /** The largest size above `after` and up to `upTo` that has a signature; 0 when none has. */
+  /** Largest signed size above `after` and up to `upTo`; 0 when there is none. */
   newestSigned(after: number, upTo: number): number
   oldestSigned(after: number): number | undefined
 }>
@@ -122,9 +124,7 @@ function openSignatures(db: DatabaseSync): Signatures {
 
 type MonthEnd = Readonly<{ size: number | null; checkpoint: string | null }>
 
-/**
- * The ends of closed months. The checkpoint is null when the manifest is damaged, the size when a month has no event.
- */
+/** Ends of closed months. The checkpoint is null when the manifest is damaged, the size when a month has no event. */
 function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
   const rows = db
     .prepare(
@@ -139,8 +139,8 @@ function monthEnds(db: DatabaseSync): readonly MonthEnd[] {
 }
 
 /**
- * Whether a stored signature of a tree is valid: under the origin that the log had at its size, or under that of today. A
- * node that joins signs trees of today's log in the middle of a former one.
+ * Whether a stored signature of a tree is valid, under the origin of the log at that size or under the current one. A
+ * node that joins signs trees of the current log in the middle of a former one.
  */
 export function isSignedIn(
   { origin, former }: LogIdentity,
@@ -165,8 +165,8 @@ function signedIn(note: string, keys: readonly VerifierKey[]): Tree | undefined 
 }
 
 /**
- * A signer without a key, for a store that is computed again and compared with `db`. At the end of a month it gives the
- * note of `db` if that is a signed note of the same tree, and an empty one otherwise.
+ * Signer without a key, for a store that is recomputed and compared with `db`. At the end of a month it returns the
+ * note of `db` if that note signs the same tree, and otherwise an empty one.
  */
 export function openStoredSigner(db: DatabaseSync): Signer {
   const keys = readVerifiers(db)
@@ -186,7 +186,7 @@ export function openStoredSigner(db: DatabaseSync): Signer {
   }
 }
 
-/** Reads from a store that may be damaged; undefined when reading throws. A fault that passes is thrown. */
+/** Reads from a store that may be damaged; undefined when reading throws. Throws temporary faults. */
 export function tryRead<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -12,12 +12,12 @@ import {
 import type { WitnessVerification } from '../../tlog/quorum.ts'
 import type { Tree } from '../../tlog/proof.ts'
 
-/** An Ed25519 key that signs checkpoints. It can be sent to another thread. */
+/** Ed25519 key that signs checkpoints. It can be sent to another thread. */
 export type SigningKey = Readonly<{ privateKey: KeyObject; publicKey: Uint8Array }>
 
 /**
- * A tree's signed note, and its signature as stored: for each key its id (4 bytes) and the Ed25519 signature (64
- * bytes). The note's text is not stored, because it can be made from the tree.
+ * Signed note of a tree, and its signature as stored. The signature has for each key its id (4 bytes) and the Ed25519
+ * signature (64 bytes). The note's text is made from the tree and not stored.
  */
 type SignedTree = Readonly<{ signature: Uint8Array; note: string }>
 
@@ -44,7 +44,7 @@ export function openSigner(origin: string, keys: readonly SigningKey[]): Signer 
   }
 }
 
-/** The signed note of a tree, made from its stored signature. */
+/** Signed note of a tree, made from its stored signature. */
 export function noteOf(origin: string, tree: Tree, signature: Uint8Array): string {
   return formatNote({ text: textOf(origin, tree), signatures: signaturesOf(origin, signature) })
 }
@@ -61,8 +61,8 @@ export function isSigned(
 }
 
 /**
- * Whether every signature of the note is valid and of one of the keys. Readers ignore signatures of unknown keys; this
- * rule is stricter, because the log lists every key that ever signed it.
+ * Whether every signature of the note is valid and by one of the keys. This is stricter than for readers, who ignore
+ * signatures by unknown keys, because the log lists every key that ever signed it.
  */
 export function isSignedNote({ text, signatures }: Note, keys: readonly VerifierKey[]): boolean {
   const message = Buffer.from(text)
@@ -73,7 +73,7 @@ export function isSignedNote({ text, signatures }: Note, keys: readonly Verifier
   return signatures.length > 0 && signatures.every(isRight)
 }
 
-/** Whether a stored signature names one of these keys. It is not verified. */
+/** Whether a stored signature names one of these keys. Does not verify it. */
 export function isMadeWith(signature: Uint8Array, keys: readonly VerifierKey[]): boolean {
   return signaturesOf('', signature).some(({ keyId }) => keys.some((key) => key.keyId === keyId))
 }
@@ -96,7 +96,7 @@ export const NODE_SIGNATURES: WitnessVerification = {
   verifyMlDsa44: verifyRawMlDsa44,
 }
 
-/** The verifier key of a public key for the log with this origin. */
+/** Verifier key of a public key for the log with this origin. */
 export function verifierKeyOf(origin: string, publicKey: Uint8Array): VerifierKey {
   return verifierKey(sha256, origin, 'ed25519', publicKey)
 }

@@ -25,7 +25,7 @@ export function signingVkeys(db: DatabaseSync): readonly string[] {
   )
 }
 
-/** The listed keys as verifier keys. Throws a StoreError on a malformed vkey. */
+/** Listed keys as verifier keys. Throws a StoreError on a malformed vkey. */
 export function readVerifiers(db: DatabaseSync): readonly VerifierKey[] {
   return readKeys(db).map(verifierOf)
 }
@@ -36,7 +36,7 @@ function verifierOf({ vkey }: ListedKey): VerifierKey {
   return key
 }
 
-/** Verifier keys of the given keys, without those that the log does not list as signing now. */
+/** Verifier keys of the given keys that the log lists as signing now. */
 export function signingVerifiers(
   db: DatabaseSync,
   keys: readonly SigningKey[],
@@ -50,7 +50,9 @@ export function signingVerifiers(
   })
 }
 
-/** Keys that sign the log now and for which a given key vouches in signed statements, directly or through other keys. */
+/**
+ * Keys that sign the log now and for which a given key vouches in signed statements, directly or through other keys.
+ */
 export async function vouchedVerifiers(
   db: DatabaseSync,
   keys: readonly SigningKey[],
@@ -64,17 +66,17 @@ export async function vouchedVerifiers(
 
 type KeyChange = Readonly<{
   origin: string
-  /** The log's size now. Larger trees are signed with these keys. */
+  /** Current size of the log. Larger trees are signed with these keys. */
   size: number
   keys: readonly SigningKey[]
-  /** Accept keys even when none of them signs the log now, because the former key is lost. */
+  /** Accepts keys even when none of them signs the log now, because the former key is lost. */
   acceptNewKey: boolean
 }>
 
 /**
- * Makes `keys` the signing keys of the log, and retires all others. A key that signs already vouches for each new one in
- * a signed statement. Throws a StoreError when the log has keys, none of the given keys signs already, and
- * `acceptNewKey` is false. Must be called in a transaction. Returns whether the signing keys have changed.
+ * Makes `keys` the signing keys of the log, and retires all others. An already signing key vouches for each new one in
+ * a signed statement. If none of the given keys signs already, throws a StoreError, unless the log has no keys or
+ * `acceptNewKey` is true. Must be called in a transaction. Returns whether the signing keys have changed.
  */
 export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }: KeyChange): boolean {
   assert(keys.length >= 1 && keys.length <= SIGNING_KEYS_MAX, 'a log is signed with one key or two')
@@ -104,7 +106,7 @@ export function listKeys(db: DatabaseSync, { origin, size, keys, acceptNewKey }:
   return changes > 0
 }
 
-/** Puts this list of keys in the place of the log's own, in the caller's transaction. */
+/** Replaces the log's list of keys, in the caller's transaction. */
 export function replaceKeys(db: DatabaseSync, keys: readonly ListedKey[]): void {
   db.exec('DELETE FROM signing_keys')
   const insert = db.prepare(
@@ -113,7 +115,7 @@ export function replaceKeys(db: DatabaseSync, keys: readonly ListedKey[]): void 
   for (const { vkey, fromSize, toSize, statement } of keys) insert.run(vkey, fromSize, toSize, statement)
 }
 
-/** The statement in which an older key of the log vouches for a new one, as a signed note. */
+/** Signed note in which an older key of the log vouches for a new one. */
 function statementOf(
   voucher: SigningKey & Readonly<{ verifier: VerifierKey }>,
   fromSize: number,

@@ -10,11 +10,11 @@ import type { ReadTile, Tree } from '../../tlog/proof.ts'
 /** Hashes of the tree, by Node's own SHA-256. */
 export const HASHER: TreeHasher = treeHasher(sha256)
 
-/** The tree from its stored hashes: level 0 is in `events`, the others are in `tree_hashes`. */
+/** Tree from its stored hashes: level 0 is in `events`, the others are in `tree_hashes`. */
 export type StoredTree = Readonly<{
   /** The bytes of a tile. Throws when the store lacks one of its hashes. */
   tile: ReadTile
-  /** The tree of the first `size` leaves. Reads one tile of each level. */
+  /** Tree of the first `size` leaves. Reads one tile of each level. */
   at(size: number): Tree
 }>
 
@@ -39,7 +39,10 @@ export function haveSameTree(one: DatabaseSync, other: DatabaseSync, size: numbe
   return isSame(openStoredTree(one).at(size).root, openStoredTree(other).at(size).root)
 }
 
-/** Query that joins the hashes of another into one blob, five times as fast as rows, and counts the complete ones. */
+/**
+ * Query that joins hashes into one blob, five times as fast as rows, and counts the complete ones. `hashes` is their
+ * query.
+ */
 function joinedIn(hashes: string): string {
   return `SELECT count(*) FILTER (WHERE length(hash) = ${HASH_BYTES}) AS count,
     unhex(group_concat(hex(hash), '')) AS bytes FROM (${hashes})`

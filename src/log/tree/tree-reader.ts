@@ -19,10 +19,12 @@ import { noteOf } from './signer.ts'
 import { readIdentity } from '../store/store.ts'
 import { HASHER, openStoredTree } from './stored-tree.ts'
 
-/** A tree with its signed note. A change of keys signs the same tree again. */
+/** Tree with its signed note. A change of keys signs the same tree again. */
 type SignedNote = Readonly<{ tree: Tree; signature: Uint8Array; note: string }>
 
-/** Opens the tree of a store for one reading thread. The function gives the tree of the first `size` events. */
+/**
+ * Opens the tree of a store for one reading thread. The returned function opens the tree of the first `size` events.
+ */
 export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
   const { origin } = readIdentity(db)
   const stored = openStoredTree(db)
@@ -54,7 +56,7 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
     const { size } = tree
     const proof = inclusionProof(HASHER, index, size, stored.tile)
     const row = leaf.get(index + 1)
-    // An invalid proof would look like a forged log. Here it means a damaged store, so nothing is answered.
+    // An invalid proof would look like a forged log. Here it means a damaged store, so no proof is returned.
     const holds =
       proof !== undefined &&
       row !== undefined &&
@@ -82,7 +84,7 @@ export function openTreeReader(db: DatabaseSync): (size: number) => TreeFiles {
   })
 }
 
-/** An event's entry. It is compared with its leaf at each reading, because caches keep it forever. */
+/** Entry of an event. Compared with its leaf at each read, because caches keep it forever. */
 function entryOf(row: Row): Uint8Array {
   const details = row['details'] === null ? null : text(row, 'details')
   const entry = formatEntry(text(row, 'line'), details)

@@ -7,8 +7,8 @@ import type { Signer } from './signer.ts'
 import { HASHER, openStoredTree } from './stored-tree.ts'
 
 /**
- * A leaf's hash, and the hashes of higher levels that it completes. `signature` is that of the tree that ends with this
- * leaf, when an older store or another node has it. It is null otherwise, and `sign` makes that of the last leaf.
+ * Hash of a leaf, and the hashes of higher levels that it completes. `signature` is that of the tree that ends with
+ * this leaf, from an older store or another node. Without one it is null, and `sign` signs at the last leaf.
  */
 type AddedLeaf = Readonly<{
   leaf: Hash
@@ -16,7 +16,7 @@ type AddedLeaf = Readonly<{
   signature: Uint8Array | null
 }>
 
-/** The writing half of the tree, called in the log's transaction. */
+/** Writing half of the tree, called in the log's transaction. */
 export type TreeWriter = Readonly<{
   /** Adds the next event's leaf. */
   add(line: string, details: string | null): AddedLeaf
@@ -26,9 +26,11 @@ export type TreeWriter = Readonly<{
   written(): void
   /** Returns to the leaves that were last written. */
   forget(): void
-  /** Signs the tree up to `head`, the last event written, unless it is signed already. The last step before a commit. */
+  /**
+   * Signs the tree up to `head`, the last written event, unless it is signed already. The last step before a commit.
+   */
   sign(head: number): void
-  /** The newest note that this writer signed. Throws before it has signed one, and again after `reload`. */
+  /** Newest note that this writer signed. Throws before the first one, and again after `reload`. */
   checkpoint(): string
   /** Forgets everything in memory, after a rollback. */
   reload(head: number): void

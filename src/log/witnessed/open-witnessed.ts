@@ -9,8 +9,8 @@ import { openWitnessedFile } from './witnessed-file.ts'
 import { assert } from '../../protocol/brand.ts'
 
 /**
- * Opens what the witnesses of a log have cosigned, as of a head; null without witnesses. A witnessed checkpoint that is
- * newer than the head, of another log or of another tree than the stored one counts as none: the store is an older copy.
+ * Opens the cosignatures on a log's checkpoints as of a head; null without witnesses. Ignores a witnessed checkpoint
+ * that is newer than the head, of another log or of another tree. Then the store is an older copy.
  */
 export function openWitnessed(db: DatabaseSync, dataDirectory: string): (head: Seq) => Witnessed | null {
   const { origin } = readIdentity(db)
@@ -39,7 +39,7 @@ export function openWitnessed(db: DatabaseSync, dataDirectory: string): (head: S
   }
 }
 
-/** Names of the signatures on a witnessed checkpoint beside the log's own, once each. They are not verified. */
+/** Names of the other signatures on a witnessed checkpoint, each once. They are not verified. */
 export function cosignersOf({ note }: WitnessedCheckpoint): readonly string[] {
   const read = readCheckpoint(Buffer.from(note))
   assert(read.ok, 'a witnessed checkpoint is a note')

@@ -6,7 +6,7 @@ import type { WitnessedCheckpoint } from '../store/reader.ts'
 import { NODE_SIGNATURES } from '../tree/signer.ts'
 
 /**
- * A note as a witnessed checkpoint, with the time as of which a quorum vouches; null without a quorum. `size` is that of
+ * Note as a witnessed checkpoint, with the time as of which a quorum vouches; null without a quorum. `size` is that of
  * the tree in the note.
  */
 export async function vouchedCheckpoint(
@@ -20,7 +20,7 @@ export async function vouchedCheckpoint(
   return { seq: seqOf(size), atMs: msOf(seconds * SECOND_MS), note: formatNote(note) }
 }
 
-/** The checkpoint of the larger tree; for equal trees, the one with the later quorum, else the second. */
+/** Checkpoint of the larger tree; for equal trees, the one with the later quorum, else the second. */
 export function newerWitnessed(
   one: WitnessedCheckpoint | null,
   other: WitnessedCheckpoint | null,

@@ -5,9 +5,9 @@ import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 import type { Witnessed } from '../store/reader.ts'
 
 /**
- * The witnessed file: what the witnesses of the log have cosigned, as JSON beside the store. It is written whole, by the
- * feeder of a log or by a mirror, and read by every thread. Its digest is in it, so that damage shows. A backup leaves it
- * out, because witnesses are asked again.
+ * Witnessed file: the cosignatures of the log's witnesses, as JSON beside the store. The feeder of a log or a mirror
+ * writes it whole, and every thread reads it. It contains its digest, which reveals damage. A backup omits it, because
+ * witnesses can be asked again.
  */
 const WITNESSED_FILE = 'witnessed.json'
 /** Bytes of the longest file that is read: the longest note twice, and sixteen witnesses with ML-DSA-44 keys. */
@@ -21,12 +21,14 @@ export function keepWitnessed(dataDirectory: string, witnessed: Witnessed): void
   renameDurably(making, path)
 }
 
-/** Removes the file of a log that has no witnesses any more. */
+/** Removes the file when a log has no witnesses any more. */
 export function forgetWitnessed(dataDirectory: string): void {
   rmSync(join(dataDirectory, WITNESSED_FILE), { force: true })
 }
 
-/** Opens a reader of the file, which reads it again when it was replaced. Null without a file, and for one that is damaged. */
+/**
+ * Opens a reader of the file, which reads it again when it was replaced. Null without a file, and for a damaged one.
+ */
 export function openWitnessedFile(dataDirectory: string): () => Witnessed | null {
   const path = join(dataDirectory, WITNESSED_FILE)
   let known = ''
@@ -61,7 +63,7 @@ function readWitnessed(path: string): Witnessed | null {
     const json = parseSealed(readFileSync(path))
     return isWitnessed(json) ? json : null
   } catch {
-    // The file was removed meanwhile, or something other than Daybook has changed it: witnesses are asked again.
+    // The file was removed meanwhile, or another program has changed it: witnesses are asked again.
     return null
   }
 }
