@@ -13,7 +13,7 @@ import { skipUnless } from '../../processes/test-needs.ts'
 import { OTHER_KEY, TEST_KEY } from '../../story/signing.ts'
 import { tableOptions } from '../table/postgres-table-rig.ts'
 import { STAGE_LOG, type StageTable, openTableStage, suiteOnTable } from './table-stage.ts'
-import { joinTable } from '../../../src/cluster/log/cluster-log.ts'
+import { joinTable } from '../../../src/cluster/log/join-table.ts'
 
 /** Nothing listens on the discard port. */
 const AWAY = 'postgres://daybook@127.0.0.1:9/book?sslmode=disable'
