@@ -109,7 +109,7 @@ function openServer(settings: ServerSettings, { metrics }: RequestPathParts): Ht
     maxHeaderSize: 8_192,
     insecureHTTPParser: false,
     joinDuplicateHeaders: false,
-    // Checked in `http/request-form.ts`, where the answer has the common headers.
+    // Checked in `request/request-form.ts`, where the answer has the common headers.
     requireHostHeader: false,
     rejectNonStandardBodyWrites: true,
     highWaterMark: 16_384,

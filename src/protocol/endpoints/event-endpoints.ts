@@ -132,7 +132,7 @@ export const EVENT_ENDPOINTS = {
     problems: ['cursor-ahead', 'behind', 'too-many-exports', 'export-capacity'],
     caching: 'by-range',
     settled: 'where `hasMore` is true, descending with `before` up to the head',
-    // A short page without a filter is brief: see `serve/api/events.ts`.
+    // A short page without a filter is brief: see `serve/api/events-route.ts`.
     work: 'long',
     page: true,
     check: 'compared',
