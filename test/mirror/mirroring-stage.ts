@@ -173,7 +173,7 @@ export function openMirror(url: () => string, own: Partial<MirrorSettings> = {})
   let running: Promise<unknown> = Promise.resolve()
   let stop = new AbortController()
   const cell = openHeadCell()
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener()
   }
   const settingsFor = (more: Partial<MirrorSettings>): MirrorSettings => ({
@@ -194,10 +194,10 @@ export function openMirror(url: () => string, own: Partial<MirrorSettings> = {})
     async follow(settings = {}) {
       const built = await stage.build(settings)
       assert.equal(built.is, 'ready', JSON.stringify(built))
-      const following: MirrorListeners = { onCommitted: tell, onFault: tell }
+      const following: MirrorListeners = { onCommitted: notify, onFault: notify }
       mirroring = openMirroring(settingsFor(settings), cell, following)
       stop = new AbortController()
-      running = mirroring.run(stop.signal).finally(tell)
+      running = mirroring.run(stop.signal).finally(notify)
       running.catch(() => undefined)
     },
     async until(wanted) {
