@@ -6,7 +6,7 @@ import { draftDigest } from './admission/grammar.ts'
 import { decide, type ExpectedBooks, type ExpectedCache, NOTHING_HELD, openExpectedBooks } from './decide.ts'
 import { type HeldDrafts, type HeldGroup, isReady } from './held-drafts.ts'
 
-/** Groups of which something has changed: one, those that ask for what other groups change, such as the treasury, or all. */
+/** Groups whose held drafts may go now: one group, those that depend on others (on the treasury, say), or all. */
 type Touched = HeldGroup | 'dependent' | 'all'
 
 /** Publishes held drafts whose turn has come. */
