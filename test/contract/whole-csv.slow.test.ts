@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -88,25 +87,19 @@ suite('whole CSV files of a service', { skip: skipUnless(process.platform === 'l
   })
 
   /** Status, rows and bytes of a file, over a new connection, which the kernel may give to any thread. */
-  function fileOf(
+  async function fileOf(
     caller: string,
     query = '',
   ): Promise<readonly [status: number, rows: number, bytes: number]> {
-    return new Promise((resolve, reject) => {
-      const headers = { 'X-Forwarded-For': caller }
-      request(`${service.url}/api/v1/events?format=csv${query}`, { agent: false, headers }, (response) => {
-        let rows = -1
-        let bytes = 0
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.byteLength
-          for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) rows += 1
-        })
-        response.once('end', () => resolve([response.statusCode ?? 0, rows, bytes]))
-        response.once('error', reject)
-      })
-        .once('error', reject)
-        .end()
-    })
+    const headers = { 'x-forwarded-for': caller, connection: 'close' }
+    const answer = await fetch(`${service.url}/api/v1/events?format=csv${query}`, { headers })
+    let rows = -1
+    let bytes = 0
+    for await (const chunk of answer.body ?? []) {
+      bytes += chunk.byteLength
+      for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) rows += 1
+    }
+    return [answer.status, rows, bytes]
   }
 
   test('have every event, and cost memory that does not depend on their length', async (context) => {

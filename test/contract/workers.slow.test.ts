@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
 import { after, before, suite, test } from 'node:test'
 import { skipUnless } from '../processes/test-needs.ts'
 import { type Service, startService } from '../stage/service.ts'
@@ -7,13 +6,12 @@ import { SAMPLE } from '../stage/places.ts'
 import { publishTo } from '../stage/node-process.ts'
 
 /** Sends a request over a new connection, which the kernel may give to any thread. */
-function statusOf(url: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { agent: false }, (response) => {
-      response.resume().once('end', () => resolve(response.statusCode ?? 0))
-    })
-    asked.once('error', reject).end()
-  })
+const anew = (url: string): Promise<Response> => fetch(url, { headers: { connection: 'close' } })
+
+async function statusOf(url: string): Promise<number> {
+  const answer = await anew(url)
+  await answer.arrayBuffer()
+  return answer.status
 }
 
 async function publish(to: Service, ref: string, tx?: string): Promise<number | undefined> {
@@ -93,9 +91,7 @@ suite('several threads on one port', { skip: skipUnless(process.platform === 'li
       assert.ok(known !== undefined)
       const again = await publish(service, 'again', known.tx)
       const asked = Array.from({ length: 12 }, async () => {
-        const answer = await fetch(`${service.url}/api/v1/events?tx=${known.tx}`, {
-          headers: { connection: 'close' },
-        })
+        const answer = await anew(`${service.url}/api/v1/events?tx=${known.tx}`)
         const found = (await answer.json()) as { events: { seq: number }[] }
         return found.events.map(({ seq }) => seq)
       })

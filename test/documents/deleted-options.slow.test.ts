@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { suite, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { skipUnless } from '../processes/test-needs.ts'
 import { textOf } from '../stage/document.ts'
@@ -17,6 +17,7 @@ const TABLE = 'src/plugged-options.ts'
 /** File that names the program, which tests start. */
 const PLACES = 'test/stage/places.ts'
 const TSC = join(ROOT, 'node_modules', '.bin', 'tsc')
+const COMPILE = ['-p', 'tsconfig.json', '--noEmit', '--incremental', '--tsBuildInfoFile', 'types.json']
 /** Tests that read the whole repository: documents and lists that also tell of options. */
 const OF_REPOSITORY = /^test\/(?:documents|mutants)\/|-documented\.test\.ts$|\/campaigns\.test\.ts$/
 const isCheckout = existsSync(join(ROOT, '.git'))
@@ -48,18 +49,21 @@ function reachTheTable(path: string): boolean {
 
 const QUICK = SOURCES.filter((path) => /(?<!\.slow)\.test\.ts$/.test(path) && !OF_REPOSITORY.test(path))
 
-/** Copies the project without options, and takes them out of their table. */
-async function copyWithout(
-  gone: ReadonlySet<string>,
-  options: readonly string[],
-  folder: string,
-): Promise<void> {
+/** Copies the project, and compiles it: a copy of the copy compiles only what a deletion changes. */
+async function copyWhole(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-whole-'))
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const { stdout } = await asked('git', words, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 })
   for (const path of stdout.split('\0'))
-    if (path !== '' && !gone.has(path) && existsSync(join(ROOT, path)))
-      cpSync(join(ROOT, path), join(folder, path), { recursive: true })
+    if (path !== '' && existsSync(join(ROOT, path))) cpSync(join(ROOT, path), join(folder, path))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  assert.equal(await failureOf(TSC, COMPILE, folder), '')
+  return folder
+}
+
+/** Removes files from a copy, and options from its table. */
+function removeFrom(folder: string, gone: ReadonlySet<string>, options: readonly string[]): void {
+  for (const path of gone) rmSync(join(folder, path), { force: true })
   let table = readFileSync(join(ROOT, TABLE), 'utf8')
   for (const option of options) {
     const line = new RegExp(`^import \\{ (\\w+) \\} from '\\./${option}/.*\\n`, 'm')
@@ -81,13 +85,20 @@ async function failureOf(file: string, words: readonly string[], folder: string)
 }
 
 suite('the project', { skip: skipUnless(isCheckout, 'git'), concurrency: 2 }, () => {
+  let whole = ''
+  before(async () => {
+    whole = await copyWhole()
+  })
+  after(() => rmSync(whole, { recursive: true, force: true }))
+
   /** Asserts that a copy without options compiles, and passes these tests. */
   async function assertWorks(options: readonly string[], tests: readonly string[]): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'daybook-without-'))
     try {
       const gone = filesOf(options)
-      await copyWithout(gone, options, folder)
-      assert.equal(await failureOf(TSC, ['-p', 'tsconfig.json', '--noEmit'], folder), '')
+      cpSync(whole, folder, { recursive: true, verbatimSymlinks: true })
+      removeFrom(folder, gone, options)
+      assert.equal(await failureOf(TSC, COMPILE, folder), '')
       const left = tests.filter((path) => !gone.has(path))
       if (left.length === 0) return
       const report = await failureOf(process.execPath, ['--test', '--test-concurrency=2', ...left], folder)

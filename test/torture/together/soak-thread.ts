@@ -1,4 +1,3 @@
-import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomOf } from '../../../sim/random.ts'
@@ -46,7 +45,6 @@ const sockets = new Set<Socket>()
 const wrong: string[] = []
 const counts = { opened: 0, refused: 0, delivered: 0, gets: 0, unavailable: 0, skipped: 0 }
 let getMs: number[][] = load.urls.map(() => [])
-const agent = new Agent({ keepAlive: true, maxSockets: GETS_AT_ONCE_MAX })
 let underWay = 0
 
 function note(what: string): void {
@@ -113,7 +111,7 @@ function readLines(socket: Socket, after: number): void {
   })
 }
 
-function ask(): void {
+async function ask(): Promise<void> {
   if (underWay >= GETS_AT_ONCE_MAX) {
     counts.skipped += 1
     return
@@ -123,31 +121,20 @@ function ask(): void {
     random.chance(0.3) && head > 0 ? `/api/v1/events/${random.between(1, head)}` : random.pick(PATHS)
   const begun = performance.now()
   underWay += 1
-  let isOver = false
-  const over = (): void => {
-    if (!isOver) underWay -= 1
-    isOver = true
-  }
-  const request = get(`${load.urls[node]}${path}`, { agent, timeout: GET_MS_MAX }, (response) => {
-    const status = response.statusCode ?? 0
-    response.on('data', () => undefined)
-    response.on('end', () => {
-      over()
-      counts.gets += 1
-      if (status === 200) getMs[node]?.push(performance.now() - begun)
-      else if (status === 429 || status === 503) counts.unavailable += 1
-      // A mirror may lack an event for a moment that the head of its origin has.
-      else note(`${path} is answered with ${status}`)
-    })
-    response.on('error', over)
-    response.on('close', over)
-  })
-  request.on('timeout', () => request.destroy())
-  request.on('error', () => {
-    over()
-    counts.gets += 1
-    counts.unavailable += 1
-  })
+  const status = await statusOf(`${load.urls[node]}${path}`).catch(() => null)
+  underWay -= 1
+  counts.gets += 1
+  if (status === 200) getMs[node]?.push(performance.now() - begun)
+  else if (status === null || status === 429 || status === 503) counts.unavailable += 1
+  // A mirror may lack an event for a moment that the head of its origin has.
+  else note(`${path} is answered with ${status}`)
+}
+
+/** Status of an answer, when it has come whole. */
+async function statusOf(url: string): Promise<number> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(GET_MS_MAX) })
+  await answer.arrayBuffer()
+  return answer.status
 }
 
 let [opensDue, getsDue, last, number] = [0, 0, performance.now(), 0]
@@ -159,7 +146,7 @@ const ticking = setInterval(() => {
   opensDue += load.opensPerSecond * seconds
   getsDue += load.getsPerSecond * seconds
   for (; opensDue >= 1; opensDue -= 1) openStream((number += 1))
-  for (; getsDue >= 1; getsDue -= 1) ask()
+  for (; getsDue >= 1; getsDue -= 1) void ask()
 }, TICK_MS)
 
 parentPort?.on('message', (order: 'calm' | Readonly<{ head: number }>) => {
@@ -167,7 +154,6 @@ parentPort?.on('message', (order: 'calm' | Readonly<{ head: number }>) => {
     isCalm = true
     clearInterval(ticking)
     for (const socket of sockets) socket.destroy()
-    agent.destroy()
     return
   }
   head = order.head
