@@ -1,12 +1,12 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { seqOf } from '../../src/protocol/seq.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plain } from '../web/parity/page-tree.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 suite('the recipes on the archive page', () => {
   test('sum the same payments from the month files in DuckDB as the events, less what is corrected', async () => {
@@ -24,20 +24,16 @@ suite('the recipes on the archive page', () => {
     const page = await (await stage.get('/archive')).text()
     const [sql] = /SELECT[^;]+;/.exec(plain(page)) ?? []
     assert.ok(sql !== undefined, 'the page shows how')
-    const directory = mkdtempSync(join(tmpdir(), 'daybook-recipe-'))
-    try {
-      const archive = (await (await stage.get('/api/v1/archive')).json()) as { months: { month: string }[] }
-      for (const { month } of archive.months) {
-        const file = await (await stage.get(`/api/v1/archive/${month}.jsonl.gz`)).bytes()
-        writeFileSync(join(directory, `${month}.jsonl.gz`), file)
-      }
-      const connection = await (await DuckDBInstance.create(':memory:')).connect()
-      await connection.run(`SET file_search_path = '${directory}'`)
-      const rows = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(String))
-      connection.closeSync()
-      assert.deepEqual(rows, [['2026-10-01 00:00:00', '14.500000000']])
-    } finally {
-      rmSync(directory, { recursive: true })
+    using directory = openFolder()
+    const archive = (await (await stage.get('/api/v1/archive')).json()) as { months: { month: string }[] }
+    for (const { month } of archive.months) {
+      const file = await (await stage.get(`/api/v1/archive/${month}.jsonl.gz`)).bytes()
+      writeFileSync(join(directory.path, `${month}.jsonl.gz`), file)
     }
+    const connection = await (await DuckDBInstance.create(':memory:')).connect()
+    await connection.run(`SET file_search_path = '${directory.path}'`)
+    const rows = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(String))
+    connection.closeSync()
+    assert.deepEqual(rows, [['2026-10-01 00:00:00', '14.500000000']])
   })
 })

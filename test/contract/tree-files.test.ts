@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { parseEntries, parseEntry, tilesOf } from '../tlog/bundle.ts'
@@ -17,6 +16,7 @@ import { bytesOf, checkpointOf, entriesOf, getOf, problemOf, trustedBy } from '.
 import type { Service } from '../stage/service.ts'
 import { grow, hasher, naiveRoot, verifyEd25519 } from '../tlog/example.ts'
 import { publishTo } from '../stage/node-process.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 // These tests use public answers and the pure functions of `tlog`, and nothing of the store.
 
@@ -175,22 +175,18 @@ suite('the files of the tree', () => {
 
   test('agree with the archive on each month and on the digest of each file', async () => {
     const sums = (await bytesOf(get, '/archive/SHA256SUMS')).toString()
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-sums-'))
-    try {
-      for (const [, digest = '', name = ''] of sums.matchAll(/^([0-9a-f]{64}) {2}(\S+)$/gm)) {
-        const response = await get(`/archive/${name}`)
-        const file = Buffer.from(await response.arrayBuffer())
-        const found = createHash('sha256').update(file).digest()
-        assert.equal(found.toString('hex'), digest)
-        assert.equal(response.headers.get('repr-digest'), `sha-256=:${found.toString('base64')}:`)
-        writeFileSync(join(folder, name), file)
-      }
-      writeFileSync(join(folder, 'SHA256SUMS'), sums)
-      const check = spawnSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: folder })
-      if (check.error === undefined) assert.equal(check.status, 0, check.stdout.toString())
-    } finally {
-      rmSync(folder, { recursive: true })
+    using folder = openFolder()
+    for (const [, digest = '', name = ''] of sums.matchAll(/^([0-9a-f]{64}) {2}(\S+)$/gm)) {
+      const response = await get(`/archive/${name}`)
+      const file = Buffer.from(await response.arrayBuffer())
+      const found = createHash('sha256').update(file).digest()
+      assert.equal(found.toString('hex'), digest)
+      assert.equal(response.headers.get('repr-digest'), `sha-256=:${found.toString('base64')}:`)
+      writeFileSync(join(folder.path, name), file)
     }
+    writeFileSync(join(folder.path, 'SHA256SUMS'), sums)
+    const check = spawnSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: folder.path })
+    if (check.error === undefined) assert.equal(check.status, 0, check.stdout.toString())
     const month = /(\d{4}-\d{2})\.jsonl\.gz/.exec(sums)?.[1] ?? assert.fail()
     const manifest = JSON.parse((await bytesOf(get, `/archive/${month}.json`)).toString()) as ArchiveManifest
     const opened = await openCheckpoint(Buffer.from(manifest.checkpoint), log, verifyEd25519)

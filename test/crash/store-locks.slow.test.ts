@@ -14,6 +14,7 @@ import { startNode } from '../stage/node-process.ts'
 import { skipUnless, skipWithout } from '../processes/test-needs.ts'
 import { openDirectory } from '../story/store-run.ts'
 import { openHeadCell } from '../../src/log/head-cell.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 const LOCKS = '/proc/locks'
 
@@ -85,16 +86,15 @@ db.close()`
 })
 
 test('a service whose store is replaced says so in its log, its metrics and /readyz, and serves readers', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-replaced-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const data = join(folder, 'data')
+  using folder = openFolder()
+  const data = join(folder.path, 'data')
   const node = await startNode(data)
   t.after(() => node.child.kill('SIGKILL'))
   const draft = { ref: 'a', type: 'treasury', kind: 'deposit', kots: '1' }
   assert.equal((await node.publish([draft])).status, 200)
   const store = storePath(data)
-  copyFileSync(store, join(folder, 'backup.db'))
-  renameSync(join(folder, 'backup.db'), store)
+  copyFileSync(store, join(folder.path, 'backup.db'))
+  renameSync(join(folder.path, 'backup.db'), store)
   await until('the line is said', () =>
     Promise.resolve(node.stderr().includes(`${store} was replaced or removed`)),
   )

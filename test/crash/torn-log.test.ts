@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
@@ -13,6 +12,7 @@ import { assertConsistent, linesOf } from '../stage/publish-stage.ts'
 import { randomLogs } from '../story/random-log.ts'
 import { testSigner } from '../story/signing.ts'
 import { openCampaign } from '../torture/campaign.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 const CAMPAIGN = openCampaign('torn-log')
 /** Cuts of the short log. A night cuts it at every byte. */
@@ -135,24 +135,20 @@ suite('a write-ahead log', () => {
       `${name} leaves a prefix of the log, whole in every table`,
       { timeout: 60_000 + CUTS * 100 },
       (t) => {
-        const folder = mkdtempSync(join(tmpdir(), 'daybook-torn-'))
-        try {
-          const written = write(folder, entries)
-          const heads = new Set<number>()
-          let states = 0
-          for (const wal of damages(written.wal)) {
-            heads.add(recover(folder, written, wal, states % STATES_PER_RECOMPUTE === 0))
-            states += 1
-          }
-          t.diagnostic(`${states} states of ${written.wal.length} bytes, ${heads.size} different heads`)
-          counted.states += states
-          counted.heads += heads.size
-          const few = Math.min(entries.length / EVENTS_PER_COMMIT, states) / 2
-          assert.ok(heads.size > few, `${heads.size} different heads`)
-          assert.equal(recover(folder, written, written.wal, true), entries.length)
-        } finally {
-          rmSync(folder, { recursive: true, force: true })
+        using folder = openFolder()
+        const written = write(folder.path, entries)
+        const heads = new Set<number>()
+        let states = 0
+        for (const wal of damages(written.wal)) {
+          heads.add(recover(folder.path, written, wal, states % STATES_PER_RECOMPUTE === 0))
+          states += 1
         }
+        t.diagnostic(`${states} states of ${written.wal.length} bytes, ${heads.size} different heads`)
+        counted.states += states
+        counted.heads += heads.size
+        const few = Math.min(entries.length / EVENTS_PER_COMMIT, states) / 2
+        assert.ok(heads.size > few, `${heads.size} different heads`)
+        assert.equal(recover(folder.path, written, written.wal, true), entries.length)
       },
     )
 

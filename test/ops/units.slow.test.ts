@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { promisify } from 'node:util'
 import { blocksOf, textOf } from '../stage/document.ts'
 import { ROOT } from '../stage/places.ts'
 import { skipWithout } from '../processes/test-needs.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 const run = promisify(execFile)
 const SERVICES = [
@@ -25,21 +25,15 @@ suite('the units of systemd', { skip: skipWithout('systemd-analyze') }, () => {
   })
 
   test('are valid with an option for one start, as docs/operating.md gives it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-units-'))
-    try {
-      cpSync(join(ROOT, 'ops', 'systemd'), folder, { recursive: true })
-      const block = blocksOf(textOf('docs/operating.md')).find(
-        ({ before }) => before === '<!-- run: once -->',
-      )
-      const told = block?.text.split('systemctl daemon-reload')[0] ?? ''
-      await run('sh', ['-c', told.replaceAll('/run/systemd/system', folder)])
-      const { stdout, stderr } = await run('systemd-analyze', ['verify', join(folder, 'daybook.service')])
-      assert.doesNotMatch(stdout + stderr, /daybook/)
-      const shown = readFileSync(join(folder, 'daybook.service.d', 'once.conf'), 'utf8')
-      assert.match(shown, /^ExecStart=\n.* daybook serve --accept-clock$/m)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    using folder = openFolder()
+    cpSync(join(ROOT, 'ops', 'systemd'), folder.path, { recursive: true })
+    const block = blocksOf(textOf('docs/operating.md')).find(({ before }) => before === '<!-- run: once -->')
+    const told = block?.text.split('systemctl daemon-reload')[0] ?? ''
+    await run('sh', ['-c', told.replaceAll('/run/systemd/system', folder.path)])
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', join(folder.path, 'daybook.service')])
+    assert.doesNotMatch(stdout + stderr, /daybook/)
+    const shown = readFileSync(join(folder.path, 'daybook.service.d', 'once.conf'), 'utf8')
+    assert.match(shown, /^ExecStart=\n.* daybook serve --accept-clock$/m)
   })
 
   test('expose no more than docs/operating.md says', async () => {

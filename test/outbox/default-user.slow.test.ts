@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { userInfo } from 'node:os'
 import { test } from 'node:test'
 import { skipUnless } from '../processes/test-needs.ts'
 import { hasPostgres, startPostgresServer } from '../database/postgres-server.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 const MODULES = {
   url: import.meta.resolve('../../src/command/database/database-url.ts'),
@@ -25,27 +24,23 @@ test(
   'an address without a user means the user of the system, also where cron or a container sets no USER',
   { skip: skipUnless(hasPostgres, 'PostgreSQL') },
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-default-user-'))
-    try {
-      await using server = await startPostgresServer(folder)
-      const { username } = userInfo()
-      server.run('createuser', ['-h', server.host, '-U', 'tester', username])
-      server.run('createdb', ['-h', server.host, '-U', 'tester', username])
-      const place = `host=${encodeURIComponent(server.host)}`
-      const addresses = [
-        [`postgres:///postgres?${place}`, { user: username, database: 'postgres' }],
-        [`postgres:///?${place}`, { user: username, database: username }],
-        [`postgres://tester@/postgres?${place}`, { user: 'tester', database: 'postgres' }],
-      ] as const
-      for (const [url, expected] of addresses) {
-        const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
-          env: { DATABASE_URL: url },
-          encoding: 'utf8',
-        })
-        assert.equal(stdout.trim(), JSON.stringify(expected), stderr)
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
+    using folder = openFolder()
+    await using server = await startPostgresServer(folder.path)
+    const { username } = userInfo()
+    server.run('createuser', ['-h', server.host, '-U', 'tester', username])
+    server.run('createdb', ['-h', server.host, '-U', 'tester', username])
+    const place = `host=${encodeURIComponent(server.host)}`
+    const addresses = [
+      [`postgres:///postgres?${place}`, { user: username, database: 'postgres' }],
+      [`postgres:///?${place}`, { user: username, database: username }],
+      [`postgres://tester@/postgres?${place}`, { user: 'tester', database: 'postgres' }],
+    ] as const
+    for (const [url, expected] of addresses) {
+      const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+        env: { DATABASE_URL: url },
+        encoding: 'utf8',
+      })
+      assert.equal(stdout.trim(), JSON.stringify(expected), stderr)
     }
   },
 )

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { suite, test } from 'node:test'
@@ -10,13 +9,13 @@ import { run } from '../stage/command-stage.ts'
 import { LOCAL_TOKEN } from '../stage/manual-node.ts'
 import { skipUnless } from '../processes/test-needs.ts'
 import { hasPostgres, startPostgresServer } from '../database/postgres-server.ts'
+import { openFolder } from '../story/damaged-log.ts'
 
 suite('an outbox before a chain', { skip: skipUnless(hasPostgres, 'postgresql') }, () => {
-  test('waits at a row that held drafts obstruct, and goes on when they are final', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'daybook-outbox-held-'))
-    t.after(() => rmSync(folder, { recursive: true }))
+  test('waits at a row that held drafts obstruct, and goes on when they are final', async () => {
+    using folder = openFolder()
     await using stage = await openFinalityStage()
-    await using server = await startPostgresServer(folder)
+    await using server = await startPostgresServer(folder.path)
     const psql = (text: string): string =>
       server.run('psql', [server.url(), '-qAt', '-v', 'ON_ERROR_STOP=1'], text)
     const tx = stage.chain.txOf(1)
@@ -29,7 +28,7 @@ suite('an outbox before a chain', { skip: skipUnless(hasPostgres, 'postgresql') 
     for (const draft of drafts) {
       psql(`INSERT INTO daybook_outbox (draft) VALUES ('${JSON.stringify(draft)}')`)
     }
-    const tokenFile = join(folder, 'token')
+    const tokenFile = join(folder.path, 'token')
     writeFileSync(tokenFile, LOCAL_TOKEN)
     const stderr = new PassThrough()
     let said = ''

@@ -93,7 +93,11 @@ export function writeKey(path: string, { privateKey }: SigningKey, mode = 0o600)
 /** A temporary folder, removed on disposal. */
 export function openFolder(): Disposable & Readonly<{ path: string; data: string }> {
   const path = mkdtempSync(join(tmpdir(), 'daybook-damage-'))
-  return { path, data: join(path, 'data'), [Symbol.dispose]: () => rmSync(path, { recursive: true }) }
+  return {
+    path,
+    data: join(path, 'data'),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }),
+  }
 }
 
 /** Copies a log's directory and its key. */

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Campaign, Figures } from '../campaign.ts'
 import { type CampaignSettings, runCampaign } from './cluster-campaign.ts'
 import type { Cluster } from './cluster.ts'
 import { violationsOf } from './history-checker.ts'
+import { openFolder } from '../../story/damaged-log.ts'
 
 /** Least numbers of what a run has to meet, however few its faults are. */
 const FLOORS = {
@@ -34,39 +32,35 @@ export async function assertCampaign(
   sizes: Omit<CampaignSettings, 'folder' | 'seed' | 'faults'>,
   floors: Figures = {},
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-cluster-'))
-  try {
-    const settings = { ...sizes, folder, seed, faults }
-    await using cluster = await open(folder, seed)
-    const tell = (): void => {
-      for (const { said, name, url } of cluster.nodes)
-        t.diagnostic(`${name} at ${url()}: ${said().slice(-SAID_CHARACTERS)}`)
-    }
-    const { history, fired, counts } = await runCampaign(cluster, settings).catch((error: unknown) => {
-      tell()
-      throw error
-    })
-    t.diagnostic(JSON.stringify(fired))
-    const violations = violationsOf(history)
-    if (violations.length > 0) tell()
-    assert.deepEqual(violations, [])
-    const kinds = cluster.faults.length
-    const total = Object.values(fired).reduce((sum, count) => sum + count, 0)
-    assert.ok(Object.keys(fired).length >= Math.min(kinds, faults), 'each kind of fault took effect')
-    const { subscribers } = settings
-    finish(
-      t,
-      { faults: total, kinds: Object.keys(fired).length, ...counts },
-      {
-        ...FLOORS,
-        acks: FLOORS.acks + faults * ACKS_PER_FAULT,
-        faults,
-        deliveries: subscribers * DELIVERIES_PER_SUBSCRIBER,
-        hops: subscribers,
-        ...floors,
-      },
-    )
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  using folder = openFolder()
+  const settings = { ...sizes, folder: folder.path, seed, faults }
+  await using cluster = await open(folder.path, seed)
+  const tell = (): void => {
+    for (const { said, name, url } of cluster.nodes)
+      t.diagnostic(`${name} at ${url()}: ${said().slice(-SAID_CHARACTERS)}`)
   }
+  const { history, fired, counts } = await runCampaign(cluster, settings).catch((error: unknown) => {
+    tell()
+    throw error
+  })
+  t.diagnostic(JSON.stringify(fired))
+  const violations = violationsOf(history)
+  if (violations.length > 0) tell()
+  assert.deepEqual(violations, [])
+  const kinds = cluster.faults.length
+  const total = Object.values(fired).reduce((sum, count) => sum + count, 0)
+  assert.ok(Object.keys(fired).length >= Math.min(kinds, faults), 'each kind of fault took effect')
+  const { subscribers } = settings
+  finish(
+    t,
+    { faults: total, kinds: Object.keys(fired).length, ...counts },
+    {
+      ...FLOORS,
+      acks: FLOORS.acks + faults * ACKS_PER_FAULT,
+      faults,
+      deliveries: subscribers * DELIVERIES_PER_SUBSCRIBER,
+      hops: subscribers,
+      ...floors,
+    },
+  )
 }

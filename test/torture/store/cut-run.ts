@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { randomOf } from '../../../sim/random.ts'
 import { checkServed, repeatCommand, serveAfter, startAgain, writeState } from './cut-check.ts'
 import {
@@ -15,6 +12,7 @@ import {
 import { afterTold, type Expected, NOTHING_TOLD, toldOf } from './recorded-log.ts'
 import type { Recording } from './recorder.ts'
 import { errorMessage } from '../../../src/protocol/error-reason.ts'
+import { openFolder } from '../../story/damaged-log.ts'
 
 /** Power cuts of one recording. */
 export type CutJob = Readonly<{
@@ -58,7 +56,7 @@ const REPEATED_EVERY = 40
 /** Draws states of a recording and checks each that is new. */
 export async function runCuts({ workload, recording, states, seed, continues }: CutJob): Promise<CutCounts> {
   const random = randomOf(`${seed} ${workload}`)
-  const folder = mkdtempSync(join(tmpdir(), 'daybook-cut-'))
+  using folder = openFolder()
   const checkedWith = new Map<string, Expected>()
   const count = { drawn: 0, served: 0, repeated: 0 }
   const broken: BrokenCut[] = []
@@ -68,41 +66,37 @@ export async function runCuts({ workload, recording, states, seed, continues }: 
     const digest = digestOfState(state)
     if (checkedWith.get(digest) === expected) return
     checkedWith.set(digest, expected)
-    writeState(folder, state)
+    writeState(folder.path, state)
     try {
       if (continues && expected.command !== null && checkedWith.size % REPEATED_EVERY === 0) {
         count.repeated += 1
-        await repeatCommand(folder, expected.command)
+        await repeatCommand(folder.path, expected.command)
       }
-      const keys = await startAgain(folder, expected)
-      checkServed(folder, expected, recording.logs)
+      const keys = await startAgain(folder.path, expected)
+      checkServed(folder.path, expected, recording.logs)
       if (!continues || checkedWith.size % SERVED_EVERY !== SERVED_EVERY / 2) return
       count.served += 1
-      await serveAfter(folder, expected.start, keys)
+      await serveAfter(folder.path, expected.start, keys)
     } catch (error) {
-      const reason = errorMessage(error).replaceAll(folder, '')
+      const reason = errorMessage(error).replaceAll(folder.path, '')
       broken.push({ workload, seed, drawn: count.drawn, after: `${call.call} ${call.path}`, reason })
     }
   }
-  try {
-    // The worst moment for an answer that came too early: right after it, when nothing else is on the disk.
-    for (const moment of momentsOf(recording))
-      if (toldOf(moment.call)?.is === 'answered' && checkedWith.size < states * ANSWERED_SHARE)
-        await check(durableState(moment.disk), moment)
-    for (let idle = 0; idle < IDLE_PASSES && checkedWith.size < states;) {
-      const before = checkedWith.size
-      for (const moment of momentsOf(recording)) {
-        // Each pass begins elsewhere, so that a small number of states is spread over the whole recording.
-        if (checkedWith.size >= states || !random.chance(shareOf(states, recording.calls))) continue
-        // A process that is killed leaves all that it wrote.
-        await check(wholeState(moment.disk), moment)
-        for (let draw = 1; draw < DRAWS && checkedWith.size < states; draw += 1)
-          await check(drawCut(moment.disk, random), moment)
-      }
-      idle = checkedWith.size > before ? 0 : idle + 1
+  // The worst moment for an answer that came too early: right after it, when nothing else is on the disk.
+  for (const moment of momentsOf(recording))
+    if (toldOf(moment.call)?.is === 'answered' && checkedWith.size < states * ANSWERED_SHARE)
+      await check(durableState(moment.disk), moment)
+  for (let idle = 0; idle < IDLE_PASSES && checkedWith.size < states;) {
+    const before = checkedWith.size
+    for (const moment of momentsOf(recording)) {
+      // Each pass begins elsewhere, so that a small number of states is spread over the whole recording.
+      if (checkedWith.size >= states || !random.chance(shareOf(states, recording.calls))) continue
+      // A process that is killed leaves all that it wrote.
+      await check(wholeState(moment.disk), moment)
+      for (let draw = 1; draw < DRAWS && checkedWith.size < states; draw += 1)
+        await check(drawCut(moment.disk, random), moment)
     }
-  } finally {
-    rmSync(folder, { recursive: true })
+    idle = checkedWith.size > before ? 0 : idle + 1
   }
   return { states: checkedWith.size, ...count, broken }
 }

@@ -4,13 +4,11 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storePath } from '../../../src/log/store/store.ts'
 import { startDaybook } from '../../stage/started-daybook.ts'
@@ -18,6 +16,7 @@ import { DATA } from './cut-check.ts'
 import { withShim } from './io-shim.ts'
 import { openPowerDisk, type RecordedCall, recordedCalls, wholeState } from './power-disk.ts'
 import { contentOf, formatTold, type LogContent, type StartAgain, type Told, toldOf } from './recorded-log.ts'
+import { openFolder } from '../../story/damaged-log.ts'
 
 const ANSWER_MS_MAX = 30_000
 
@@ -66,8 +65,8 @@ export async function traceWork(
   prepare: (folder: string) => void,
   work: (recorder: Recorder) => Promise<void>,
 ): Promise<Recording> {
-  const top = mkdtempSync(join(tmpdir(), 'daybook-power-'))
-  const [folder, trace] = [join(top, 'root'), join(top, 'trace')]
+  using top = openFolder()
+  const [folder, trace] = [join(top.path, 'root'), join(top.path, 'trace')]
   const data = join(folder, DATA)
   const logs: LogContent[] = []
   let answers = 0
@@ -114,35 +113,31 @@ export async function traceWork(
     }
   }
 
-  try {
-    mkdirSync(folder)
-    prepare(folder)
-    const before = filesBelow(folder)
-    appendFileSync(trace, '')
-    await work({
-      folder,
-      data,
-      told,
-      start: (start) => told({ is: 'start', start }),
-      serve,
-      async run(...words) {
-        told({ is: 'command', words: words.map((word) => word.replaceAll(folder, 'ROOT')) })
-        const command = startDaybook(words, { before: recorded(0) })
-        assert.equal((await command.ended()).code, 0, `${words.join(' ')}:\n${command.stderr()}`)
-        told({ is: 'command', words: null })
-        return command.stdout()
-      },
-      nextLog: () => void logs.push(copiedContent(data, top)),
-    })
-    logs.push(copiedContent(data, top))
-    const calls = recordedCalls(readFileSync(trace))
-    const sent = calls.filter((call) => toldOf(call)?.is === 'answered').length
-    assert.equal(sent, answers, 'each answer of the publish API is recorded when it is sent')
-    assertComplete({ before, calls, logs }, folder)
-    return { before, calls, logs }
-  } finally {
-    rmSync(top, { recursive: true })
-  }
+  mkdirSync(folder)
+  prepare(folder)
+  const before = filesBelow(folder)
+  appendFileSync(trace, '')
+  await work({
+    folder,
+    data,
+    told,
+    start: (start) => told({ is: 'start', start }),
+    serve,
+    async run(...words) {
+      told({ is: 'command', words: words.map((word) => word.replaceAll(folder, 'ROOT')) })
+      const command = startDaybook(words, { before: recorded(0) })
+      assert.equal((await command.ended()).code, 0, `${words.join(' ')}:\n${command.stderr()}`)
+      told({ is: 'command', words: null })
+      return command.stdout()
+    },
+    nextLog: () => void logs.push(copiedContent(data, top.path)),
+  })
+  logs.push(copiedContent(data, top.path))
+  const calls = recordedCalls(readFileSync(trace))
+  const sent = calls.filter((call) => toldOf(call)?.is === 'answered').length
+  assert.equal(sent, answers, 'each answer of the publish API is recorded when it is sent')
+  assertComplete({ before, calls, logs }, folder)
+  return { before, calls, logs }
 }
 
 /** Content of the store of a directory, read from a copy: to open the store would change files without a record. */

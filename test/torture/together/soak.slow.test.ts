@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { openCampaign } from '../campaign.ts'
 import { isLeaking, lastToFirst, slopeOf } from './soak-judgement.ts'
 import { runSoak, SAMPLE_MS, type SoakHistory } from './soak-run.ts'
+import { openFolder } from '../../story/damaged-log.ts'
 
 const CAMPAIGN = openCampaign('soak')
 /** Simulated hours. */
@@ -113,50 +111,46 @@ if (HOURS > 0)
       'leave memory, handles, disk and delays as they were',
       { timeout: 600_000 + HOURS * HOUR_SECONDS * 2_000 },
       async (t) => {
-        const folder = mkdtempSync(join(tmpdir(), 'daybook-soak-'))
-        try {
-          const settings = {
-            folder,
-            seed: CAMPAIGN.seed,
-            hours: HOURS,
-            hourSeconds: HOUR_SECONDS,
-            factor: FACTOR,
-          }
-          const record = await runSoak(settings, (line) => t.diagnostic(line))
-          assert.deepEqual(record.wrong, [])
-          const nodes = [judged('writer', record), judged('mirror', record)]
-          t.diagnostic(JSON.stringify(Object.assign({}, ...nodes.map(({ figures }) => figures))))
-          const slowness = record.samples.reduce((sum, one) => sum + one.slowness, 0) / record.samples.length
-          assert.ok(
-            slowness <= SLOWNESS_MAX,
-            `computing took ${slowness.toFixed(1)} times as long as alone: soak on a machine that does nothing else`,
-          )
-          assert.deepEqual(
-            nodes.flatMap(({ wrong }) => wrong),
-            [],
-          )
-          const minutes = (HOURS * HOUR_SECONDS) / 60
-          const figures = {
-            hours: HOURS,
-            loadPercent: Math.round(FACTOR * 100),
-            slownessPercent: Math.round(slowness * 100),
-            samples: record.samples.length,
-            ...record.counts,
-          }
-          CAMPAIGN.finish(t, Object.assign(figures, ...nodes.map(({ figures: own }) => own)), {
-            samples: SAMPLES_MIN,
-            events: minutes * 60 * FACTOR * 8,
-            sessions: minutes * 60 * FACTOR * 10,
-            gets: minutes * 60 * FACTOR * 60,
-            kills: 1,
-            restarts: 1,
-            backups: HOURS,
-            rebuilds: 1,
-            monthEnds: 1,
-          })
-        } finally {
-          rmSync(folder, { recursive: true, force: true })
+        using folder = openFolder()
+        const settings = {
+          folder: folder.path,
+          seed: CAMPAIGN.seed,
+          hours: HOURS,
+          hourSeconds: HOUR_SECONDS,
+          factor: FACTOR,
         }
+        const record = await runSoak(settings, (line) => t.diagnostic(line))
+        assert.deepEqual(record.wrong, [])
+        const nodes = [judged('writer', record), judged('mirror', record)]
+        t.diagnostic(JSON.stringify(Object.assign({}, ...nodes.map(({ figures }) => figures))))
+        const slowness = record.samples.reduce((sum, one) => sum + one.slowness, 0) / record.samples.length
+        assert.ok(
+          slowness <= SLOWNESS_MAX,
+          `computing took ${slowness.toFixed(1)} times as long as alone: soak on a machine that does nothing else`,
+        )
+        assert.deepEqual(
+          nodes.flatMap(({ wrong }) => wrong),
+          [],
+        )
+        const minutes = (HOURS * HOUR_SECONDS) / 60
+        const figures = {
+          hours: HOURS,
+          loadPercent: Math.round(FACTOR * 100),
+          slownessPercent: Math.round(slowness * 100),
+          samples: record.samples.length,
+          ...record.counts,
+        }
+        CAMPAIGN.finish(t, Object.assign(figures, ...nodes.map(({ figures: own }) => own)), {
+          samples: SAMPLES_MIN,
+          events: minutes * 60 * FACTOR * 8,
+          sessions: minutes * 60 * FACTOR * 10,
+          gets: minutes * 60 * FACTOR * 60,
+          kills: 1,
+          restarts: 1,
+          backups: HOURS,
+          rebuilds: 1,
+          monthEnds: 1,
+        })
       },
     )
   })
