@@ -27,8 +27,8 @@ function filesOf(options: readonly string[]): ReadonlySet<string> {
   const own = new RegExp(`^(?:src|test|bench)/(?:${options.join('|')})[/.]`)
   const gone = new Set(SOURCES.filter((path) => own.test(path)))
   const others = SOURCES.filter((path) => !path.startsWith('src/') || path.endsWith('.test.ts'))
-  for (let before = -1; before < gone.size;) {
-    before = gone.size
+  for (let size = -1; size < gone.size;) {
+    size = gone.size
     for (const path of others) if (importsOf(path).some((to) => gone.has(to))) gone.add(path)
   }
   return gone
