@@ -2,49 +2,50 @@ import type { Appender } from '../log/append.ts'
 import type { Draft } from '../protocol/draft.ts'
 import { requestRefusal, type FailedOutcome } from './admission/outcome.ts'
 
-/** The path on which commits become durable: the store of this node, or machines that carry the log. */
+/** Path on which commits become durable: the store of this node, or machines that carry the log. */
 export type CommitPath = CommitRoom &
   Readonly<{
     /**
-     * Runs `build` in a transaction on the newest books, and settles when that is on the disk or was undone. `size` is that
-     * of its requests. A path may undo `build` and run it again; the last run counts. Both present paths run it once.
+     * Runs `build` in a transaction on the newest books. Settles when the transaction is on the disk or undone. `size`
+     * is the size of its requests. A path may undo `build` and run it again; the last run counts. Both current paths
+     * run it once.
      */
     commit<Built>(size: number, build: () => Built): Promise<CommitEnd<Built>>
-    /** Whether a transaction is open, so that nothing else may read the books. */
+    /** Whether a transaction is open. Then nothing else may read the books. */
     isOpen(): boolean
   }>
 
-/** Result of a commit: its last `build` returned `built`, or all its requests are refused. */
+/** Result of a commit: the value that the last `build` returned, or the refusal of all its requests. */
 type CommitEnd<Built> = Readonly<{ ok: true; built: Built }> | FailedOutcome
 
 /** Limits of a commit, in units of its path. */
 export type CommitRoom = Readonly<{
-  /** Whether the open commit has room for a further held draft. */
+  /** Whether the open commit has room for another held draft. */
   hasRoom(): boolean
-  /** Keeps room of this size in the open commit, for its requests that have not run yet. */
+  /** Reserves this much room in the open commit, for its requests that have not run yet. */
   reserve(size: number): void
-  /** Size of a request with these drafts, or with a decision about so many held ones. */
+  /** Size of a request with these drafts, or with a decision about so many held drafts. */
   sizeOf(drafts: readonly Draft[]): number
   sizeOfDecision(drafts: number, reason: string): number
-  /** Size of the chain's verdict on a transaction that so many held drafts name. */
+  /** Size of the chain's verdict on a transaction that this many held drafts name. */
   sizeOfVerdict(drafts: number, text: string): number
-  /** Largest size of one request, and of all requests of a commit that has several. */
+  /** Largest size of one request, and of all requests in a commit of several. */
   requestMax: number
   requestsMax: number
 }>
 
-/** Adds work of a request of this size to the next commit. Settles with its result when that is on the disk. */
+/** Adds a request's work of this size to the next commit. Settles with its result when that is on the disk. */
 export type Enqueue = <Result>(size: number, work: () => Result) => Promise<Result | FailedOutcome>
 
 /**
- * Change of the books of a log that several nodes share: a commit of this node, commits of others, or a commit that was
- * undone. The last two outdate what was read before.
+ * Change of the books of a log that several nodes share: a commit of this node, commits of others, or an undone commit.
+ * After the last two, former reads are outdated.
  */
 export type BookChange = 'committed' | 'applied' | 'undone'
 
 /** Reports of failed commits, and a probe of the disk. */
 export type CommitFailureSettings = Readonly<{
-  /** Whether the disk has no room for about so many bytes. */
+  /** Whether the disk lacks room for about so many bytes. */
   isDiskFull(bytes: number): boolean
   /** Called when a commit was refused because the disk is full. */
   onFull(): void
@@ -52,10 +53,10 @@ export type CommitFailureSettings = Readonly<{
   onBroken(error: Error): void
 }>
 
-/** Most drafts of a commit, over all its requests. Bounds how long a reader waits for the next head. */
+/** Most drafts of a commit, over all its requests. Limits how long a reader waits for the next head. */
 const COMMIT_DRAFTS_MAX = 20_000
 
-/** Opens the commits of a log that only this node writes: each is a transaction of its store. */
+/** Opens the commits of a log that only this node writes. Each is a transaction of its store. */
 export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appender: Appender }>): CommitPath {
   const { appender } = settings
   return {
@@ -63,7 +64,7 @@ export function openOwnPath(settings: CommitFailureSettings & Readonly<{ appende
       try {
         appender.begin()
         const built = build()
-        // A crash before this returns leaves nothing of the commit, or all of it once the fsync is done. A crash after it
+        // A crash before this returns leaves nothing of the commit, or all of it if the fsync is done. A crash after it
         // leaves all of it. A publisher without an answer sends the same refs again either way.
         appender.commit()
         return { ok: true, built }
@@ -96,15 +97,15 @@ export const WRONG_CLOCK: FailedOutcome = requestRefusal(
   'the clock of the machine is wrong by a minute or more; nothing was published',
 )
 
-/** Refuses everything after a file of the store was replaced or removed: its events would be lost at the next start. */
+/** Refuses everything after a file of the store was replaced or removed. Its events would be lost at the next start. */
 export const REPLACED: FailedOutcome = requestRefusal(
   'store-unavailable',
   'a file of the store was replaced or removed while the service runs; nothing was published',
 )
 
 /**
- * Rolls a failed commit back. When the disk is full, publishing resumes once there is room. Any other failure ends the
- * writer, because it is unknown what a failed fsync has written.
+ * Rolls back a failed commit. After a full disk, publishing resumes when there is room. Any other failure ends the
+ * writer, because nobody knows what a failed fsync has written.
  */
 function undo(
   { appender, isDiskFull, onBroken, onFull }: CommitFailureSettings & Readonly<{ appender: Appender }>,
@@ -128,13 +129,13 @@ function undo(
 
 const SQLITE_FULL = 13
 const SQLITE_IOERR = 10
-/** SQLite's code for a failed write, among other causes over a disk quota. */
+/** SQLite's code for a failed write, for example over a disk quota. */
 const SQLITE_IOERR_WRITE = 778
-/** Bytes that a commit writes, roughly and at most: a fixed part, and a part for each draft. */
+/** Approximate most bytes of a commit: a fixed part, and a part for each draft. */
 export const COMMIT_BYTES: number = 256 * 1024
 const DRAFT_BYTES = 4 * 1024
 
-/** Whether an error of SQLite means that the disk has no room for a commit that writes about so many bytes. */
+/** Whether a SQLite error means that the disk lacks room for a commit of about so many bytes. */
 export function lacksRoom(error: unknown, bytes: number, isDiskFull: (bytes: number) => boolean): boolean {
   const code = codeOf(error)
   return (code & 0xff) === SQLITE_FULL || (code === SQLITE_IOERR_WRITE && isDiskFull(bytes))

@@ -1,11 +1,11 @@
 /**
- * The room `publish` is the only way of a draft into a log: it admits it (grammar, no wallet address, order, balance), then
- * publishes or holds it with `log/append.ts`. It knows the log and its folds, and nothing of readers. An option can plug in
- * another path of commits (`commit-path.ts`), and settle held drafts (`held-commands.ts`).
+ * The room `publish` is the only way of a draft into a log. It admits a draft (grammar, no wallet address, order,
+ * balance), then publishes or holds it with `log/append.ts`. It knows the log and its folds, and nothing of readers. An
+ * option can add another path of commits (`commit-path.ts`), and settle held drafts (`held-commands.ts`).
  *
  * Begin here, with one commit from its requests to their answers. `publish-request.ts` admits the drafts of a request,
- * `release.ts` publishes held ones, `api/publish-api.ts` takes requests over HTTP, and `writer/run-writer.ts` is the
- * thread in which all of this runs.
+ * `release.ts` publishes held ones, and `api/publish-api.ts` accepts requests over HTTP. All of this runs in the thread
+ * of `writer/run-writer.ts`.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Appender } from '../log/append.ts'
@@ -32,11 +32,11 @@ export type CommitQueue = Readonly<{
   /** Publishes or holds the drafts of one request, all or none. Settles when they are on the disk. */
   submit(drafts: readonly Draft[]): Promise<Outcome>
   held: HeldCommands
-  /** Must be called after each change of the books on a path that several nodes share, also by a step of the operator. */
+  /** Must be called after each change of the books on a path that several nodes share, including operator steps. */
   changed(change: BookChange): void
-  /** Goes on with what the node of the newest commit was doing. Must be called when this node begins to lead. */
+  /** Continues the unfinished work of the node with the newest commit. Must be called when this node begins to lead. */
   lead(): void
-  /** Ends the queue. Settles after its last commit: the store may be closed then. */
+  /** Ends the queue. Settles after its last commit; then the store may be closed. */
   close(): Promise<void>
 }>
 
@@ -52,26 +52,26 @@ type CommitQueueSettings = CommitFailureSettings &
     appender: Appender
     /** Held drafts of the same store. */
     held: HeldDrafts
-    /** The path of commits; the store of this node alone if absent. */
+    /** Path of commits; the store of this node by default. */
     path?: CommitPath
     /** `report` publishes and reports drafts whose order or balance is wrong. */
     balances: BalancesSetting
-    /** Read when the queue opens, and at each build of a commit. */
+    /** Clock, read when the queue opens and at each build of a commit. */
     now(): Ms
     monotonicMs(): number
-    /** Refusal of all requests for the moment, such as that of a wrong clock; null while they can be committed. */
+    /** Temporary refusal of all requests, such as for a wrong clock; null while they can be committed. */
     refusal(): FailedOutcome | null
-    /** Called after each commit, also one without events, before its requests are answered. */
+    /** Called after each commit, even without events, before its requests are answered. */
     onDurable(head: Seq): void
     /** Called after each commit with events, before its publishers are answered. */
     onCommit(committed: Committed): void
     /** Called after each commit that only holds drafts. */
     onHeld(held: CommittedHeld): void
-    /** Called for each draft that was published although its order or balance is wrong. */
+    /** Called for each draft that was published despite a wrong order or balance. */
     onIrregular(refusal: BooksRefusal): void
   }>
 
-/** A request that waits for its commit: its work in the transaction, and what its last run has given. */
+/** Request that waits for its commit: its work in the transaction, and the result of its last run. */
 type WaitingRequest = Readonly<{ size: number; arrivedMs: number; work(): unknown }> & {
   result: unknown
   /** Answers the request. */
@@ -125,7 +125,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     isRunning = false
   }
 
-  /** Makes one commit: what its requests publish or hold, and the held drafts that they let go. */
+  /** Makes one commit: the drafts that its requests publish or hold, and the held drafts that they release. */
   async function commit(requests: readonly WaitingRequest[]): Promise<void> {
     const refusal = isBroken ? UNAVAILABLE : settings.refusal()
     if (refusal !== null) return refuseAll(requests, refusal)
@@ -133,14 +133,14 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     const size = requests.reduce((sum, request) => sum + request.size, 0)
     let before = stateOf(appender, held)
     const end = await path.commit(size, () => {
-      // All events of a commit have one moment, so a month can only end between two commits.
+      // All events of a commit have the same moment, so a month can only end between two commits.
       moment = settings.now()
       irregular = []
       before = stateOf(appender, held)
       release.begin()
       let rest = size
       for (const request of requests) {
-        // The requests behind this one keep their room, whatever it releases.
+        // Later requests keep their room, whatever this one releases.
         rest -= request.size
         path.reserve(rest)
         request.result = request.work()
@@ -148,16 +148,16 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
       release.run()
       return stateOf(appender, held)
     })
-    // No publisher has an answer yet. A crash up to here leaves nothing of the commit, or all of it: once the fsync is done,
-    // or once the table of a carried log has its row. `outcome-unknown` may have left that row too. Each publisher sends
-    // the same refs again either way.
+    // No publisher has an answer yet. A crash up to here leaves nothing of the commit, or all of it if the fsync is
+    // done or the table of a carried log has its row. `outcome-unknown` may have left that row too. Each publisher
+    // sends the same refs again either way.
     if (!end.ok) {
       if (end !== UNAVAILABLE) forgetUndone()
       return refuseAll(requests, end)
     }
 
-    // The commit is on the disk. A crash from here on leaves all of it. A publisher without an answer sends the same refs
-    // again, and gets what became of them.
+    // The commit is on the disk. A crash from here on leaves all of it. A publisher without an answer sends the same
+    // refs again, and gets their results.
     release.durable()
     // Every thread sees the new head from here on, before any publisher has an answer.
     settings.onDurable(end.built.head.seq)
@@ -169,8 +169,8 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   }
 
   /**
-   * Refuses the requests of a commit that failed, or whose outcome is not known. After `UNAVAILABLE` the queue commits
-   * nothing more. After any other refusal an unfinished release goes on a second later, also when no request comes.
+   * Refuses the requests of a commit that failed or has an unknown outcome. After `UNAVAILABLE` the queue commits
+   * nothing more. After any other refusal an unfinished release continues a second later, even without a request.
    */
   function refuseAll(requests: readonly WaitingRequest[], outcome: FailedOutcome): void {
     isBroken ||= outcome === UNAVAILABLE
@@ -181,7 +181,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     }, RELEASE_RETRY_MS).unref()
   }
 
-  /** Goes on with an unfinished release. Every commit runs the release, so this queues a request without drafts. */
+  /** Continues an unfinished release. Every commit runs the release, so this queues a request without drafts. */
   function goOn(): void {
     if (release.isUnfinished() && !isClosed && !isBroken) void enqueue(0, () => undefined)
   }
@@ -197,7 +197,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
     goOn()
   }
 
-  // The last process may have ended in the middle of a release, and an import changes the books.
+  // The last process may have ended during a release, and an import changes the books.
   if (settings.path === undefined) lead()
   return {
     submit: (drafts) => enqueue(path.sizeOf(drafts), () => publishRequest(books, drafts)),
@@ -220,7 +220,7 @@ const TOO_LARGE = requestRefusal(
   'the drafts of one request do not fit one message to the machines that keep the log: divide it',
 )
 
-/** Number of the first requests that fit one commit; 1 at least. */
+/** Number of requests at the front that fit one commit, at least 1. */
 export function commitLength(requests: readonly Readonly<{ size: number }>[], sizeMax: number): number {
   let size = 0
   const length = requests.findIndex((request) => (size += request.size) > sizeMax)
@@ -251,7 +251,7 @@ function reportCommit(
 function openQuiet({ isOpen }: CommitPath): Readonly<{ quiet: HeldCommands['quiet']; wake(): void }> {
   const waiting = new Set<() => void>()
   return {
-    // An async function would settle later: the next transaction may be open by then.
+    // An async function would settle later, when the next transaction may be open.
     quiet(signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const stop = (): void => {

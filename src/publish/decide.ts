@@ -18,9 +18,9 @@ import { type BalancesSetting, type BooksRefusal, judgeDraft } from './admission
 import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
 
 /**
- * Decision of the books on a draft, apart from its transaction: publish it (`irregular` is the rule that it breaks
- * under `--balances report`), let it wait for held drafts of its contest, or refuse it.
- * `expected` is the refusal by the expected books, when drafts of its contest are held before it.
+ * Decision of the books on a draft, apart from its transaction: publish it, let it wait for held drafts of its contest,
+ * or refuse it. `irregular` is the rule that a published draft breaks under `--balances report`. `expected` is the
+ * refusal by the expected books, when earlier drafts of its contest are held.
  */
 type DraftDecision =
   | Readonly<{ is: 'publish'; irregular: BooksRefusal | null }>
@@ -46,8 +46,8 @@ export function decide(
 }
 
 /**
- * Whether a draft waits for held drafts before it even when the books accept it, because a payment that becomes final must
- * find its balance, and a play a running contest.
+ * Whether a draft waits for earlier held drafts even when the books accept it. A payment that becomes final must find
+ * its balance, and a play must find its contest running.
  */
 export function waitsForHeld(draft: Draft, before: Pick<ExpectedBooks, 'anyHeld' | 'anyPlay'>): boolean {
   const waitsFor = ruleOf(draft.type, draft.kind)?.waitsFor
@@ -56,11 +56,11 @@ export function waitsForHeld(draft: Draft, before: Pick<ExpectedBooks, 'anyHeld'
 }
 
 /**
- * The expected books of a contest: the published books with the drafts of the contest that are held before another one,
- * in order of acceptance. They grow draft by draft, so that a request of many dependants costs what it is long.
+ * Expected books of a contest: the published books plus its earlier held drafts, in order of acceptance. They grow
+ * draft by draft, so that a request of many dependent drafts takes linear time.
  */
 export type ExpectedBooks = Readonly<{
-  /** Whether any draft is held before, and whether a play is. */
+  /** Whether any earlier draft is held, and whether a play is. */
   anyHeld(): boolean
   anyPlay(): boolean
   /** Reason why these books refuse a draft; null when they accept it. */
@@ -81,8 +81,8 @@ export const NOTHING_HELD: ExpectedBooks = {
 }
 
 /**
- * Opens the expected books of a contest. `published` gives the published books of the moment, `before` the drafts that are
- * held. No fold is made before `refusalOf` is first called.
+ * Opens the expected books of a contest. `published` returns the current published books, `before` the earlier held
+ * drafts. Folds nothing until the first `refusalOf`.
  */
 export function openExpectedBooks(
   published: () => Fold,
@@ -115,7 +115,7 @@ export function openExpectedBooks(
     },
     refusalOf(draft) {
       fold ??= open()
-      // The treasury is the only account of the tally that a contest's drafts move and ask for.
+      // The contest's drafts move and read no other account of the tally than the treasury.
       const { tally } = published()
       const treasury = tally.figures.treasury + fold.tally.figures.treasury
       const expected = { ...fold, tally: { ...tally, figures: { ...tally.figures, treasury } } }
@@ -125,7 +125,7 @@ export function openExpectedBooks(
       if (fold !== undefined) applyHeld(fold, fold.tally, draft)
     },
     addPublished(draft) {
-      // Amounts add up in any order. Moves of a contest do not, so its books are opened again.
+      // Amounts can be added in any order. Status changes of a contest cannot, so its books are opened again.
       if (draft.type === 'contest') fold = undefined
       // The published tally has the amounts already.
       else if (fold !== undefined) applyHeld(fold, emptyTally(), draft)
@@ -133,9 +133,9 @@ export function openExpectedBooks(
   }
 }
 
-/** Applies what `judgeDraft` asks for: accounts, the contest's state and sums, corrections and restatements. */
+/** Applies the state that `judgeDraft` reads: accounts, the contest's state and sums, corrections and restatements. */
 function applyHeld(fold: Fold, tally: Tally, { type, kind, contestId, kots, tx, details }: Draft): void {
-  // Its seq and moment are not known, and no check asks for them.
+  // Its seq and moment are unknown, and no check reads them.
   const event = { seq: BEFORE_FIRST, type, kind, atMs: msOf(0), contestId, kots, tx }
   const { corrects, restates } = details ?? {}
   const corrected = corrects === undefined ? undefined : entryOf(fold, corrects)
@@ -149,13 +149,13 @@ function applyHeld(fold: Fold, tally: Tally, { type, kind, contestId, kots, tx, 
   fold.changes.contests.set(contestId, postToContest(moved, effect))
 }
 
-/** Contests whose expected books are in memory at most; beyond that all are forgotten. */
+/** Most contests whose expected books are cached. Beyond it the whole cache is cleared. */
 const CONTESTS_CACHED_MAX = 1_000
 
-/** Expected books of all contests, as a new draft finds them. */
+/** Expected books of all contests, for a new draft. */
 export type ExpectedCache = Readonly<{
   of(group: HeldGroup): ExpectedBooks
-  /** Must be called when drafts of the group are held no more, or when a request was forgotten. */
+  /** Must be called when drafts of the group are no longer held, or when a request was undone. */
   forget(group: HeldGroup): void
   clear(): void
 }>

@@ -11,8 +11,8 @@ import type { ExpectedCache } from './decide.ts'
 
 /**
  * Verdict of the chain on a transaction, for all held drafts that name it. `excess`: their amounts exceed what the
- * transaction moved, so they stay held with the reason. `drafts`: numbers of the drafts that are final, when others with
- * the transaction may have been accepted since their amounts were compared.
+ * transaction moved, so they stay held with the reason. `drafts` limits a final verdict to these ids. Drafts accepted
+ * after the comparison of amounts then wait for another verdict.
  */
 export type Settlement = Readonly<
   { tx: string } & (
@@ -22,7 +22,7 @@ export type Settlement = Readonly<
   )
 >
 
-/** Effect of settlements: drafts published, drafts that failed, and final drafts that are still held. */
+/** Effect of settlements: published drafts, failed drafts, and final drafts that are still held. */
 type Settled = Readonly<{ ok: true; published: number; failed: number; refused: number }>
 
 /** State of a draft after a command of the operator. `unknown`: no draft with this ref was ever held. */
@@ -37,23 +37,23 @@ type HeldOutcome = Readonly<
 type HeldOutcomes = Readonly<{ ok: true; drafts: readonly HeldOutcome[] }>
 
 /**
- * Commands about held drafts, for the gate and the operator, and their reading. Each change is one transaction, which is on the disk when its promise
- * resolves. Its failures are those of a commit: `clock`, `store-full`, `store-unavailable`, `too-large`, and `not-leading`
- * or `outcome-unknown` on a log that several nodes share. After `outcome-unknown`, or a commit that failed with
- * `store-unavailable`, the change may have been made. After any other code nothing has changed.
+ * Commands about held drafts, for the gate and the operator, and reads. Each change is one transaction, which is on the
+ * disk when its promise resolves. It fails as a commit does: `clock`, `store-full`, `store-unavailable`, `too-large`;
+ * on a log that several nodes share also `not-leading` and `outcome-unknown`. After `outcome-unknown` or
+ * `store-unavailable` the change may have been made. After any other code nothing has changed.
  */
 export type HeldCommands = Readonly<{
-  /** `chain` is the id of the blockchain that was asked. Another one than that of the log settles nothing. */
+  /** Applies verdicts of the blockchain with the id `chain`. Another blockchain than the log's settles nothing. */
   settle(settlements: readonly Settlement[], chain: string): Promise<Settled | FailedOutcome>
-  /** Asks the books again for all drafts that wait for no verdict of the chain. */
+  /** Checks the books again for all drafts that wait for no verdict of the chain. */
   release(refs: readonly string[]): Promise<HeldOutcomes | FailedOutcome>
-  /** Puts the operator's decision in the place of the chain's verdict. */
+  /** Replaces the chain's verdict by the operator's decision. */
   vouch(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /** Gives held drafts up. */
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /**
-   * Settles when the held drafts can be read: no commit is being made. The reader must read at once, because the next
-   * commit may begin a few promises later. Rejects when the signal is aborted while a commit is open.
+   * Resolves when no commit is being made, so that held drafts can be read. The reader must read immediately, because
+   * the next commit may begin a few promises later. Rejects when the signal is aborted while a commit is open.
    */
   quiet(signal?: AbortSignal): Promise<void>
   /** Drafts that wait for the verdict of the chain, in order of acceptance. */
@@ -79,7 +79,7 @@ type HeldCommandSettings = Readonly<{
   quiet: HeldCommands['quiet']
 }>
 
-/** Opens the commands, which run in the commits of the queue, and the reading. */
+/** Opens the commands, which run in the commits of the queue, and the reads. */
 export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
   const { appender, held, expected, release, path, now, enqueue, quiet } = settings
 
@@ -96,7 +96,7 @@ export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
     release.touch(draft.draft.contestId)
   }
 
-  /** Notes that a draft waits for no verdict of the chain any more. */
+  /** Marks a draft that no longer waits for the chain. */
   function makeReady(draft: HeldDraft, by: Partial<Pick<HeldDraft, 'chain' | 'place' | 'vouch'>>): void {
     held.change({ ...draft, ...by, settledAt: now(), reason: null })
     release.touch(draft.draft.contestId)
@@ -108,7 +108,7 @@ export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
     return release.run()
   }
 
-  /** Uses verdicts of the chain, and publishes what they let go. */
+  /** Applies verdicts of the chain, and publishes the drafts that they release. */
   function settle(settlements: readonly Settlement[], chain: string): Settled {
     if (held.chain() === null) held.keepChain(chain)
     if (held.chain() !== chain) return { ok: true, published: 0, failed: 0, refused: 0 }
@@ -131,7 +131,7 @@ export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
     return { ok: true, published, failed, refused }
   }
 
-  /** Runs a command of the operator about some drafts, and what it lets go. */
+  /** Runs an operator's command about some drafts, and publishes the drafts that it releases. */
   function command(
     refs: readonly string[],
     reason: string,
@@ -196,7 +196,7 @@ export function openHeldCommands(settings: HeldCommandSettings): HeldCommands {
   }
 }
 
-/** Held drafts that wait for the verdict of the chain on a transaction that is written so. */
+/** Held drafts that wait for the chain's verdict on a transaction with exactly this spelling. */
 function askedAbout(held: HeldDrafts, tx: string): readonly HeldDraft[] {
   return held.naming(tx).filter((draft) => draft.draft.tx === tx && !isReady(draft))
 }

@@ -6,30 +6,30 @@ import type { Ms } from '../protocol/moment.ts'
 import type { ContestId, Seq } from '../protocol/seq.ts'
 import { canonicalTx } from '../protocol/tx.ts'
 
-/** Held drafts in all, at most. They are all in memory. */
+/** Most held drafts. All of them are in memory. */
 export const HELD_DRAFTS_MAX = 50_000
 
-/** Contest of a draft; null for drafts of no contest, which are one group. */
+/** Contest of a draft. Null for drafts without a contest, which are one group. */
 export type HeldGroup = ContestId | null
 
-/** Held drafts of a group, by number, in order of acceptance. */
+/** Held drafts of a group by id, in order of acceptance. */
 type Group = {
   readonly drafts: Map<number, HeldDraft>
-  /** Number of drafts that wait for no word of the chain. */
+  /** Number of drafts that do not wait for the chain. */
   ready: number
-  /** Number of these that events of other groups can let go: drafts that take from the treasury, or restate. */
+  /** Number of ready drafts that events of other groups can release: drafts that take from the treasury, or restate. */
   dependent: number
 }
 
-/** The held drafts in memory, and their tables. Changes belong to the transaction that the appender has begun. */
+/** Held drafts in memory, and their tables. Changes belong to the transaction that the appender has begun. */
 export type HeldDrafts = Readonly<{
-  /** Whether a blockchain says when a transaction is final. Without one, the operator vouches for it. */
+  /** Whether a blockchain confirms transactions. Otherwise the operator vouches for them. */
   asksChain: boolean
   size(): number
   find(ref: string): HeldDraft | undefined
-  /** The held draft with this number in the order of acceptance. */
+  /** Held draft with this id, its number in the order of acceptance. */
   numbered(id: number): HeldDraft | undefined
-  /** The draft with this ref that will never be published. */
+  /** Draft with this ref that will never be published. */
   ended(ref: string): EndedDraft | undefined
   /** Failed or dropped drafts after the id `after`, in order of acceptance. */
   endedAfter: HeldTables['endedAfter']
@@ -38,7 +38,7 @@ export type HeldDrafts = Readonly<{
   groups(): ReadonlyMap<HeldGroup, Readonly<Group>>
   /** Held drafts that name a transaction, in either case of hex digits, in order of acceptance. */
   naming(tx: string): readonly HeldDraft[]
-  /** Holds a draft of the present request. `write` puts it into the tables, `forget` holds it no more. */
+  /** Holds a draft of the current request. `write` writes it to the tables, `forget` undoes it. */
   hold(draft: Draft, ref: string, acceptedAt: Ms): HeldDraft
   write(): void
   forget(): void
@@ -47,14 +47,14 @@ export type HeldDrafts = Readonly<{
   published(held: HeldDraft, seq: Seq, at: Ms): void
   /** Removes a draft that will never be published. */
   end(held: HeldDraft, end: Pick<EndedDraft, 'state' | 'settledAt' | 'place' | 'reason'>): void
-  /** Holds a draft that another node has held, with its number. */
+  /** Holds a draft that another node has held, with its id. */
   add(held: HeldDraft): void
   /** Removes a draft that another node has published. */
   remove(held: HeldDraft): void
   /** Id of the blockchain that has settled drafts of this log; null before the first one. */
   chain(): string | null
   keepChain(id: string): void
-  /** Notes that an event was published on the operator's word. */
+  /** Records that an event was published because the operator vouched for it. */
   vouch(seq: Seq, reason: string, at: Ms): void
   /** Reads the tables again, after a rollback. */
   reload(): void
@@ -68,11 +68,11 @@ type State = {
   /** Drafts of each transaction, by its canonical text. */
   readonly byTx: Map<string, Map<number, HeldDraft>>
   nextId: number
-  /** Whether any draft has ended. Most logs have none, so most drafts cost no look-up. */
+  /** Whether any draft has ended. In most logs none has, so most drafts need no look-up. */
   anyEnded: boolean
 }
 
-/** Opens the held drafts of a store. All of them are read into memory. */
+/** Opens the held drafts of a store. Reads all of them into memory. */
 export function openHeldDrafts(db: DatabaseSync, asksChain: boolean): HeldDrafts {
   const tables = openHeldTables(db)
   let state = load(tables, asksChain)
@@ -154,12 +154,12 @@ function load(tables: HeldTables, asksChain: boolean): State {
 
 const NEWLY_HELD = { place: null, settledAt: null, vouch: null, reason: null } as const
 
-/** A transaction that was accepted while nobody asked the chain is asked about now. */
+/** Asks the chain about a transaction that was accepted while no chain was asked. */
 function asAsked(held: HeldDraft, asksChain: boolean): HeldDraft {
   return asksChain && held.chain === 'none' && held.draft.tx !== null ? { ...held, chain: 'asked' } : held
 }
 
-/** Adds a held draft, or replaces the one with its number. */
+/** Adds a held draft, or replaces the one with the same id. */
 function put({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   const { contestId, tx } = held.draft
   const group = groups.get(contestId) ?? { drafts: new Map(), ready: 0, dependent: 0 }
@@ -192,12 +192,12 @@ function takeOut({ byRef, byId, groups, byTx }: State, held: HeldDraft): void {
   if (group.drafts.size === 0) groups.delete(contestId)
 }
 
-/** Whether a held draft waits for no word of the chain, so that only the books and its contest decide. */
+/** Whether a held draft does not wait for the chain, so that only the books and its contest decide. */
 export function isReady({ chain }: HeldDraft): boolean {
   return chain !== 'asked'
 }
 
-/** Counts a draft in its group, or takes it away. */
+/** Adds a draft to the counts of its group, or subtracts it. */
 function countReady(group: Group, held: HeldDraft | undefined, by: 1 | -1): void {
   if (held === undefined || !isReady(held)) return
   const { contestId, type, details } = held.draft

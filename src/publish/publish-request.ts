@@ -23,20 +23,20 @@ type RequestSettings = Readonly<{
   release: Release
   balances: BalancesSetting
   now(): Ms
-  /** Called for each draft that was published although its order or balance is wrong. */
+  /** Called for each draft that was published despite a wrong order or balance. */
   onIrregular(refusal: BooksRefusal): void
 }>
 
 /**
- * Publishes or holds the drafts of one request, in a transaction that the caller has begun. Writes the rows of all of them
- * or of none. Nothing is durable yet, and a crash undoes the transaction.
+ * Publishes or holds the drafts of one request, all or none, in a transaction that the caller has begun. Nothing is
+ * durable yet, and a crash undoes the transaction.
  */
 export function publishRequest(settings: RequestSettings, drafts: readonly Draft[]): Outcome {
   const { appender, held, expected, release, balances, now } = settings
   const receipts: DraftReceipt[] = []
   const irregular: BooksRefusal[] = []
   const faults: DraftFault[] = []
-  /** Contests of bad drafts, and null when one belongs to none. */
+  /** Contests of bad drafts. Null stands for bad drafts without a contest. */
   const lacking = new Set<Draft['contestId']>()
   let isFull = false
   for (const [index, draft] of drafts.entries()) {
@@ -45,7 +45,7 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
     const ref = draft.ref ?? ''
     const digest = draftDigest(draft)
 
-    // A ref that was accepted before answers its present status, and changes nothing.
+    // A known ref returns its current status and changes nothing.
     const known = acceptedBefore(settings, ref)
     if (known !== undefined) {
       if (Buffer.compare(known.digest, digest) === 0) receipts.push(known.receipt)
@@ -55,7 +55,7 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
       }
       continue
     }
-    // The books may refuse this draft only because a bad one before it is missing, so it is not judged.
+    // The books may refuse this draft only because an earlier bad one is missing, so it is not judged.
     const refersToEvent = draft.details?.corrects !== undefined || draft.details?.restates !== undefined
     if (lacking.has(contestId) || (refersToEvent && lacking.size > 0)) continue
 
@@ -63,12 +63,12 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
     const decision = decide(appender.fold(), draft, books, balances)
     if (decision.is === 'refuse') {
       lacking.add(contestId)
-      // Any account can lack what a bad draft should have paid in.
+      // The missing balance may be what a bad draft should have paid in.
       if (faults.length === 0 || decision.refusal.code !== 'insufficient-balance')
         faults.push({ index, ref: toldRef(ref), ...decision.refusal })
       continue
     }
-    // A draft waits for the verdict of the chain, or for held drafts of its contest.
+    // The draft waits for the chain's verdict, or for held drafts of its contest.
     if (decision.is === 'wait' || (held.asksChain && draft.tx !== null)) {
       isFull = held.size() >= HELD_DRAFTS_MAX
       if (isFull) break
@@ -80,7 +80,7 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
     const { seq } = appender.append(draft, { ref, digest }, now())
     books.addPublished(draft)
     release.touch(contestId)
-    // A deposit can be what held drafts of any contest lack.
+    // A deposit may be the balance that held drafts of any contest need.
     if (contestId === null) release.touch('dependent')
     receipts.push({ ref, status: 'published', seq })
     if (decision.irregular !== null) irregular.push(decision.irregular)
@@ -94,14 +94,14 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
     // Counted now: the request may have held drafts of its own.
     return withHeld(refusal, held.size())
   }
-  // Held drafts first: the appender may end a segment, which takes the room that is left.
+  // Held drafts first, because the appender may end a segment, which uses the rest of the room.
   held.write()
   appender.write()
   for (const one of irregular) settings.onIrregular(one)
   return { ok: true, receipts }
 }
 
-/** The digest and present status of a draft that was accepted before; undefined for a new ref. */
+/** Digest and current status of a draft that was accepted before; undefined for a new ref. */
 function acceptedBefore(
   { appender, held }: Pick<RequestSettings, 'appender' | 'held'>,
   ref: string,
@@ -115,7 +115,10 @@ function acceptedBefore(
   return { digest: draftDigest(before.draft), receipt: { ref, status } }
 }
 
-/** A refusal for order or balance may pass by itself while anything is held. */
+/**
+ * Adds the number of held drafts to a refusal for order or balance. While any draft is held, a later attempt may
+ * succeed.
+ */
 function withHeld(refusal: FailedOutcome, held: number): FailedOutcome {
   const passes = ({ code }: DraftFault): boolean => code === 'wrong-state' || code === 'insufficient-balance'
   return held > 0 && refusal.faults?.every(passes) === true ? { ...refusal, held } : refusal

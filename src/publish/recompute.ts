@@ -13,7 +13,7 @@ import { errorMessage } from '../protocol/error-reason.ts'
 /** Events appended between two reports of the progress. */
 const BATCH_EVENTS = 5_000
 
-/** The tables that can be computed from the log's lines, with the columns to compare. */
+/** Tables that can be computed from the log's lines, with the columns to compare. */
 const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['events', 'seq, at, code, contest, nonzero, line, leaf'],
   ['details', 'seq, line'],
@@ -39,16 +39,16 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['segments', 'month, file, start, last_seq, raw_bytes, crc, bytes_crc, bytes'],
 ]
 
-/** A table with rows that differ from those computed from the log's lines: how many, and the first. */
+/** Table with rows that differ from those computed from the log's lines: how many, and the first. */
 export type Difference = Readonly<{ table: string; rows: number; first: string }>
 
 export type Recomputed = Readonly<{ events: number; differences: readonly Difference[] }>
 
 /**
- * Publishes the lines of a store again into a second store, and compares every table of the two. Segments of month files
- * that hold their lines are right, whichever zlib has compressed them. A line that cannot be published is reported as the
- * only difference, because nothing after it can be computed. `scratch` is the path of the second store, which the caller
- * removes. Yields the number of events done.
+ * Publishes the lines of a store again into a second store, and compares every table of the two. A segment of a month
+ * file only has to contain its lines, because versions of zlib compress differently. A line that cannot be published is
+ * the only reported difference, because nothing after it can be computed. `scratch` is the path of the second store,
+ * which the caller removes. Yields the number of finished events.
  */
 export function* recompute(store: string, scratch: string): Generator<number, Recomputed> {
   const stored = openForReading(store)
@@ -60,7 +60,7 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
     stored.exec('COMMIT')
     if (broken !== null) return { events, differences: [broken] }
     computed.exec(BULK_TXS.move)
-    // Bulk mode takes exclusive locks, also on the attached store, which others are reading.
+    // Bulk mode takes exclusive locks, even on the attached store, which others are reading.
     computed.exec('PRAGMA locking_mode = NORMAL')
     computed.exec(`ATTACH '${store.replaceAll("'", "''")}' AS stored`)
     const differences = COMPARED.flatMap(([table, columns]) => compare(computed, table, columns))
@@ -73,7 +73,7 @@ export function* recompute(store: string, scratch: string): Generator<number, Re
 
 type AppendResult = Readonly<{ events: number; broken: Difference | null }>
 
-/** Appends the lines up to the first that is no event or cannot follow the lines before it. */
+/** Appends the lines up to the first that is no event or cannot follow its predecessors. */
 function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<number, AppendResult> {
   const appender = openAppender(computed, openStoredSigner(stored), { segmentOf: segmentsOf(stored) })
   const rows = stored
@@ -103,7 +103,7 @@ function* appendAll(stored: DatabaseSync, computed: DatabaseSync): Generator<num
   return { events: done, broken: null }
 }
 
-/** Compares the rows of a table in both directions, so that surplus rows are found too. */
+/** Compares the rows of a table in both directions, so that extra rows are found too. */
 function compare(db: DatabaseSync, table: string, columns: string): Difference[] {
   const key = columns.split(', ')[0] ?? ''
   const row = db

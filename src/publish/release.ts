@@ -6,20 +6,22 @@ import { draftDigest } from './admission/grammar.ts'
 import { decide, type ExpectedBooks, type ExpectedCache, NOTHING_HELD, openExpectedBooks } from './decide.ts'
 import { type HeldDrafts, type HeldGroup, isReady } from './held-drafts.ts'
 
-/** Groups whose held drafts may go now: one group, those that depend on others (on the treasury, say), or all. */
+/** Groups whose held drafts may go now: one, those that depend on others (on the treasury, for example), or all. */
 type Touched = HeldGroup | 'dependent' | 'all'
 
 /** Publishes held drafts whose turn has come. */
 export type Release = Readonly<{
-  /** Begins a commit, whose runs share one limit. Asks again what an earlier commit asked that never became durable. */
+  /**
+   * Begins a commit, whose runs share one limit. Repeats the changes of an earlier commit that never became durable.
+   */
   begin(): void
   /** Must be called when the commit is on the disk. */
   durable(): void
-  /** Notes that something has changed. `all` is for a start, a change of the leading node, and a command of the operator. */
+  /** Marks a change. `all` is for a start, a change of the leading node, and a command of the operator. */
   touch(touched: Touched): void
-  /** Publishes what can be published in the groups that were touched. Returns how many drafts that are. */
+  /** Publishes the ready drafts of the changed groups. Returns their number. */
   run(): number
-  /** Whether another commit must go on: the last one reached its limit, or it is not durable. */
+  /** Whether another commit is needed: the last one reached its limit, or it is not durable. */
   isUnfinished(): boolean
 }>
 
@@ -34,18 +36,20 @@ type ReleaseSettings = Readonly<{
   onIrregular(refusal: BooksRefusal): void
 }>
 
-/** Held drafts that one commit publishes at most. Bounds how long readers and publishers wait for the commit. */
+/** Most held drafts that one commit publishes. Limits how long readers and publishers wait for the commit. */
 const RELEASE_DRAFTS_MAX = 10_000
 
 /**
- * Opens the release of held drafts. A run walks the groups in order of acceptance and asks the books again for each
- * draft that waits for no word of the chain, until a walk publishes nothing.
+ * Opens the release of held drafts. A run walks the groups in order of acceptance and checks each ready draft against
+ * the books. It repeats until a walk publishes nothing.
  */
 export function openRelease(settings: ReleaseSettings): Release {
   const { appender, held, expected } = settings
-  /** Changes that the next run looks at. A run leaves here the groups for which it has no room. */
+  /** Changes for the next run. A run leaves the groups here for which it has no room. */
   let due = new Set<Touched>()
-  /** Changes at the beginning of the open commit; null once it is durable. They stay due when it never becomes durable. */
+  /**
+   * Changes at the beginning of the open commit; null when it is durable. They stay due if it never becomes durable.
+   */
   let begun: ReadonlySet<Touched> | null = null
   /** Drafts that this commit may still publish. */
   let left = RELEASE_DRAFTS_MAX
@@ -84,7 +88,7 @@ export function openRelease(settings: ReleaseSettings): Release {
 
 const NONE: ReadonlySet<Touched> = new Set()
 
-/** The groups that are due, as far as a draft of them waits for no word of the chain. */
+/** Due groups with a draft that does not wait for the chain. */
 function groupsOf(due: ReadonlySet<Touched>, held: HeldDrafts): readonly HeldGroup[] {
   const groups = held.groups()
   const hasReady = (group: Touched): group is HeldGroup =>
@@ -94,10 +98,10 @@ function groupsOf(due: ReadonlySet<Touched>, held: HeldDrafts): readonly HeldGro
   return [...new Set([...due, ...asking.map(([group]) => group)])].filter(hasReady)
 }
 
-/** Walks the held drafts of the groups once. Returns how many it published, `publishMax` at most. */
+/** Walks the held drafts of the groups once. Returns the number of published ones, at most `publishMax`. */
 function walk(settings: ReleaseSettings, groups: readonly HeldGroup[], publishMax: number): number {
   const { appender, held } = settings
-  /** Drafts of each group that the walk has passed and that stay held, and the books with them. */
+  /** Passed drafts of each group that stay held, and the books with them. */
   const passed = new Map(
     groups.map((group) => {
       const before: HeldDraft[] = []
@@ -122,7 +126,10 @@ function walk(settings: ReleaseSettings, groups: readonly HeldGroup[], publishMa
   return published
 }
 
-/** Publishes a held draft if it may go. Otherwise it stays, with the reason of the books when they refuse it. */
+/**
+ * Publishes a held draft if the books accept it and it waits for nothing. Otherwise it stays, with the reason of a
+ * refusal.
+ */
 function publishHeld(settings: ReleaseSettings, waiting: HeldDraft, books: ExpectedBooks): boolean {
   const { appender, held, balances, onIrregular } = settings
   const { draft, ref } = waiting
@@ -138,7 +145,10 @@ function publishHeld(settings: ReleaseSettings, waiting: HeldDraft, books: Expec
   return true
 }
 
-/** Obstacle of a refused draft that stays held. The expected books name it: the published ones may still change. */
+/**
+ * Reason why a refused draft stays held. The refusal of the expected books comes first, because the published ones may
+ * still change.
+ */
 function reasonOf(refusal: BooksRefusal, expected: BooksRefusal | null): string {
   if (expected === null) return `${refusal.field}: ${refusal.reason}`
   return `${expected.field}: with the held drafts before it, ${expected.reason}`

@@ -7,7 +7,7 @@ import { openAnySchema, storePath } from '../log/store/store.ts'
 import { emptyJournal, swapStores } from './upgrade/swap-stores.ts'
 import { removeCompanions } from '../log/store/store-files.ts'
 
-/** A step of a restore, at which a crash leaves the old store or the new one. */
+/** Step of a restore. A crash at any of them leaves the old store or the new one. */
 type RestoreStep = 'copied' | 'emptied' | 'linking' | 'renaming' | 'replaced'
 
 type Restore = Readonly<{
@@ -16,18 +16,18 @@ type Restore = Readonly<{
   dataDirectory: string
   /** Path under which the present store is kept. */
   kept: string
-  /** Whether the present store can be opened, so that its write-ahead log belongs to it. */
+  /** Whether the current store can be opened, so that its write-ahead log belongs to it. */
   isPresentWhole: boolean
   onProgress(pagesLeft: number, pagesTotal: number): void
-  /** Gets the path of the complete copy, and throws when it is wrong. */
+  /** Checks the complete copy at this path, and throws when it is wrong. */
   verify(copy: string): void
   onStep?(step: RestoreStep): void
 }>
 
 /**
- * Copies a backup beside the store of a data directory, verifies the copy, and gives it the store's name. The present
- * store is kept. Its directory must be locked. A crash leaves the old store or the new one, each whole. Returns whether a
- * store was kept.
+ * Copies a backup beside the store of a data directory, verifies the copy, and gives it the store's name. Keeps the
+ * current store under another name. The directory must be locked. A crash leaves the old store or the new one, each
+ * whole. Returns whether a store was kept.
  */
 export async function restoreStore(restore: Restore): Promise<boolean> {
   const { from, dataDirectory, kept, isPresentWhole, onProgress, verify, onStep = () => undefined } = restore
@@ -48,7 +48,7 @@ export async function restoreStore(restore: Restore): Promise<boolean> {
   })
 }
 
-/** Takes the write-ahead log away from a store that is damaged or gone. SQLite would write it into the new one. */
+/** Moves away the write-ahead log of a store that is damaged or missing. SQLite would write it into the new store. */
 function setJournalAside(store: string, kept: string): void {
   if ((statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     renameSync(`${store}-wal`, `${kept}-wal`)

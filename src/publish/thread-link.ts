@@ -1,8 +1,8 @@
 import { assert } from '../protocol/brand.ts'
 
 /**
- * Kinds of messages that a thread receives: a function for each. The arguments are the content of the message. A result is
- * the answer to it, which the sender may wait for.
+ * Messages that a thread receives: a function for each kind. The arguments are the content of the message. The result
+ * is the answer, for which the sender may wait.
  */
 type MessageTable = Readonly<Record<string, (...content: never[]) => unknown>>
 
@@ -12,14 +12,14 @@ type MessageTables = Readonly<{ sent: MessageTable; received: MessageTable }>
 type Content<Table extends MessageTable, Kind extends keyof Table> = Parameters<Table[Kind]>
 type Answer<Table extends MessageTable, Kind extends keyof Table> = Awaited<ReturnType<Table[Kind]>>
 
-/** Result of a question whose answer did not come in time. */
+/** Result of a question whose answer is too late. */
 export const LATE: unique symbol = Symbol('late')
 
-/** One end of the messages between two threads. `Sent` are the kinds that the other thread receives. */
+/** One end of the messages between two threads. `Sent` has the kinds that the other thread receives. */
 export type ThreadLink<Sent extends MessageTable> = Readonly<{
   /** Sends a message that needs no answer. */
   tell<Kind extends keyof Sent>(kind: Kind, ...content: Content<Sent, Kind>): void
-  /** Sends a message and waits for its answer. Rejects with the error of the other thread, or with that of `fail`. */
+  /** Sends a message and waits for its answer. Rejects with the error of the other thread, or that of `fail`. */
   ask<Kind extends keyof Sent>(kind: Kind, ...content: Content<Sent, Kind>): Promise<Answer<Sent, Kind>>
   /** Like `ask`; `LATE` if no answer comes within `msMax` milliseconds. A later answer is dropped. */
   askWithin<Kind extends keyof Sent>(
@@ -31,7 +31,7 @@ export type ThreadLink<Sent extends MessageTable> = Readonly<{
   fail(error: unknown): void
 }>
 
-/** The end of a thread's port: a worker, or the port of its parent. */
+/** Port of a thread: a worker, or the port of its parent. */
 type Port = Readonly<{
   postMessage(message: Message, transfer: ArrayBuffer[]): void
   on(event: 'message', listener: (message: Message) => void): unknown
@@ -50,7 +50,7 @@ type Asked = {
   limit: NodeJS.Timeout | undefined
 }
 
-/** Opens an end of the messages between two threads. `received` has a function for each kind that comes. */
+/** Opens an end of the messages between two threads. `received` has a function for each kind. */
 export function openThreadLink<Tables extends MessageTables>(
   port: Port,
   received: Tables['received'],
@@ -72,7 +72,7 @@ export function openThreadLink<Tables extends MessageTables>(
     }
   })
 
-  /** Ends a question. Undefined when it is late, or failed. */
+  /** Removes an open question. Undefined when it is late or has failed. */
   function take(id: number): Asked | undefined {
     const question = asked.get(id)
     clearTimeout(question?.limit)
@@ -97,7 +97,7 @@ export function openThreadLink<Tables extends MessageTables>(
   ): Promise<Answer<Sent, Kind> | typeof LATE> {
     const id = ++lastId
     const { promise, resolve, reject } = Promise.withResolvers<Answer<Sent, Kind> | typeof LATE>()
-    // If this thread was busy, the answer may have arrived unread: one more turn of the event loop reads it.
+    // If this thread was busy, the answer may have arrived unread. One more turn of the event loop reads it.
     const late = (): unknown => setImmediate(() => take(id)?.resolve(LATE))
     asked.set(id, { resolve, reject, limit: msMax === null ? undefined : setTimeout(late, msMax) })
     port.postMessage({ is: 'asked', id, kind: String(kind), content }, [])
@@ -120,7 +120,7 @@ export function openThreadLink<Tables extends MessageTables>(
 
 const TRANSFERRED = new WeakMap<object, ArrayBuffer[]>()
 
-/** The same answer, whose memory moves to the other thread with it. */
+/** Returns the same answer, whose memory is transferred to the other thread. */
 export function transferring<Made extends object>(answer: Made, memory: ArrayBuffer[]): Made {
   TRANSFERRED.set(answer, memory)
   return answer

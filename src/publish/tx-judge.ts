@@ -2,12 +2,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Ms } from '../protocol/moment.ts'
 import type { HeldCommands } from './held-commands.ts'
 
-// The port of the writer to an option that judges transactions: it asks what became of those of held drafts, and settles
-// these. Without it, the operator vouches for transactions.
+// Port of the writer for an option that judges transactions. It asks the chain about the transactions of held drafts,
+// and settles these drafts. Without it, the operator vouches for transactions.
 
 /** Judge of transactions in the writer's thread. */
 export type TxJudge = Readonly<{
-  /** Judges and settles held drafts until the signal ends it. Never rejects. */
+  /** Judges and settles held drafts until the signal aborts. Never rejects. */
   run(): Promise<void>
   /** Last answers of the servers about the transaction of a draft that waits; null before the first request. */
   lastAnswers(tx: string): readonly LastAnswer[] | null
@@ -20,17 +20,17 @@ export type LastAnswer = Readonly<{ server: string; words: string }>
 export type JudgeContext = Readonly<{
   db: DatabaseSync
   queue: HeldCommands
-  /** Whether this node judges: of a log on several nodes, the leader does. */
+  /** Whether this node judges. On a log of several nodes only the leader does. */
   leads(): boolean
   now(): Ms
   monotonicMs(): number
   random(): number
   sleep(ms: number, signal: AbortSignal): Promise<unknown>
-  /** Runs the work after the present turn of the event loop. */
+  /** Runs the work after the current turn of the event loop. */
   defer(work: () => void): void
   /** Aborted when the node stops. */
   signal: AbortSignal
-  /** Sends a report to the main thread, where the option reads it. It must be fit to be passed between threads. */
+  /** Sends a report to the main thread, where the option reads it. It must be structured-cloneable. */
   report(report: object): void
 }>
 

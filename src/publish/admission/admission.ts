@@ -15,18 +15,18 @@ import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import type { ContestStatus } from '../../protocol/enumerations.ts'
 
-/** The reason for which the books refuse a draft, and the field at fault. */
+/** Reason why the books refuse a draft, and the field at fault. */
 export type BooksRefusal = Readonly<{ code: ProblemCode; field: string; reason: string }>
 
 /** Setting for a draft whose order or balance is wrong: refuse it, or publish and report it. */
 export type BalancesSetting = 'refuse' | 'report'
 
-/** `refusal` refuses the draft. `irregular` is the violated rule of a draft that is published anyway. */
+/** Verdict on a draft. `refusal` refuses it. `irregular` is the violated rule of a draft that is published anyway. */
 type DraftVerdict = Readonly<{ refusal: BooksRefusal | null; irregular: BooksRefusal | null }>
 
 /**
  * Checks a draft against the current books (PROTOCOL.md, section 3): order of a contest's events, corrections,
- * restatements, loyalty runs, balances.
+ * restatements, loyalty runs and balances.
  */
 export function judgeDraft(fold: Fold, draft: Draft, balances: BalancesSetting): DraftVerdict {
   const impossible = refusalOfFacts(fold, draft)
@@ -36,8 +36,8 @@ export function judgeDraft(fold: Fold, draft: Draft, balances: BalancesSetting):
 }
 
 /**
- * Checks that hold under every setting, because no books could be computed otherwise: corrections and restatements must
- * refer to a suitable event, and the kinds of play are limited.
+ * Checks that every setting needs, because the books could not be computed without them. Corrections and restatements
+ * must refer to a suitable event, and the kinds of play are limited.
  */
 function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction') return refusalOfCorrection(fold, draft)
@@ -84,7 +84,7 @@ function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {
   return null
 }
 
-/** Checks that a draft follows the events that it needs: the states of its contest, or its loyalty run. */
+/** Checks the order of a draft: the status of its contest, or the state of its loyalty run. */
 function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   const contest = draft.contestId === null ? undefined : contestOf(fold, draft.contestId)
   if (draft.type === 'contest') return refusalOfMove(contest, draft)
@@ -93,7 +93,7 @@ function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
   return takenIn === null || draft.contestId === null ? null : refusalOfStatus(contest, draft, takenIn)
 }
 
-/** The statuses of a contest that each kind of `contest` event can follow. */
+/** Contest statuses that each kind of `contest` event can follow. */
 const MOVED_FROM: Readonly<Record<RuleKind<'contest'>, readonly ContestStatus[]>> = {
   scheduled: [],
   rescheduled: ['upcoming', 'running'],
@@ -188,7 +188,7 @@ function restatesHalf(fold: Fold, { kind, details }: Draft): boolean {
   return restated?.event.kind === kind && restated.details?.month === details?.month
 }
 
-/** Checks that the account that pays has the amount. Corrections are exempt. */
+/** Checks that the paying account has the amount. Corrections are exempt. */
 function refusalOfBalance(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction' || draft.kots === null) return null
   const from = ruleOf(draft.type, draft.kind)?.posting?.from

@@ -94,13 +94,13 @@ function allowedIn(rule: Rule): string {
   return allowed.length === 0 ? 'none is' : `allowed are ${allowed.join(', ')}`
 }
 
-/** The refusal of a draft without a details field that its rule requires; undefined when none is missing. */
+/** Refusal of a draft that lacks a details field which its rule requires; undefined when none is missing. */
 export function missing(details: Details | null, rule: Rule): DraftRefusal | undefined {
   const field = DETAILS_FIELDS.find((each) => rule.details[each] === 'must' && details?.[each] === undefined)
   return field === undefined ? undefined : refusal(`details.${field}`, fault(null, 'is required'))
 }
 
-/** Checks moments that are given as the pair that readers see: both fields must be there and agree. */
+/** Checks moments in the form of a pair, as readers get them. Both fields must exist and agree. */
 function unpaired(value: Readonly<Record<string, unknown>>, details: Details): DraftRefusal | undefined {
   for (const [key, field] of PAIRED) {
     if (!Object.hasOwn(value, key)) continue
@@ -164,7 +164,10 @@ function readCount(value: unknown): number | ValueFault {
   return readInteger(value, 0, Number.MAX_SAFE_INTEGER)
 }
 
-/** Reads an integer within bounds. Refuses a string of digits, and −0, which no reader could tell from 0. */
+/**
+ * Reads an integer within bounds. Refuses a string of digits. Refuses −0 too, because readers cannot distinguish it
+ * from 0.
+ */
 export function readInteger(value: unknown, min: number, max: number): number | ValueFault {
   const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
   if (fits && !Object.is(value, -0)) return value
@@ -177,7 +180,7 @@ function readText(value: unknown, charsMax: number, place: TextPlace): string | 
   return typeof text === 'string' ? refuseAddress(text, place) : text
 }
 
-/** Reads text for people: bounded, without control characters, and with something that is seen. */
+/** Reads visible text for people, bounded and without control characters. */
 export function readShown(value: unknown, charsMax: number): string | ValueFault {
   const text = readBounded(value, charsMax)
   if (typeof text !== 'string' || !showsNothing(text)) return text
@@ -189,7 +192,7 @@ const CONTROL = /[\p{Cc}\u2028\u2029]/u
 /** Reads a string of 1 to `charsMax` characters without control characters, line separators and lone surrogates. */
 export function readBounded(value: unknown, charsMax: number): string | ValueFault {
   if (typeof value !== 'string') return fault(value, 'must be a string')
-  // A character outside the basic plane is two units of the string.
+  // A character outside the basic plane takes two units of the string.
   const isLong =
     value.length > charsMax && (value.length > 2 * charsMax || Array.from(value).length > charsMax)
   if (value === '' || isLong) return fault(value, `must be 1 to ${charsMax} characters`)

@@ -15,18 +15,18 @@ import {
 } from './outcome.ts'
 import { isObject } from './refusal.ts'
 
-/** Drafts that are parsed without a pause: the search for an address may take milliseconds for each. */
+/** Drafts parsed without a pause. The search for an address may take milliseconds for each. */
 const DRAFTS_A_TURN = 50
 
-/** Drafts of a body, with the line of each, from 1, when the body has lines. */
+/** Drafts of a body. In a body of lines each has its line number, from 1. */
 type ParsedBody =
   | Readonly<{ ok: true; drafts: readonly Draft[]; lines: readonly (number | undefined)[] }>
   | FailedOutcome
 
 /**
- * Parses the body of a publish request: a JSON array, or JSON lines. Other work of the thread gets its turn between
- * `DRAFTS_A_TURN` drafts. After `FAULTS_MAX` bad drafts the further ones are only counted, and after `DRAFTS_MAX` drafts the
- * rest of the body is not looked at.
+ * Parses the body of a publish request: a JSON array, or JSON lines. Yields to other work of the thread every
+ * `DRAFTS_A_TURN` drafts. After `FAULTS_MAX` bad drafts further ones are only counted. After `DRAFTS_MAX` drafts the
+ * rest of the body is ignored.
  */
 export async function parseBody(body: Buffer, isLines: boolean, chain: Chain): Promise<ParsedBody> {
   const cut = isLines ? cutLines(body) : cutArray(body)
@@ -80,10 +80,10 @@ function refOf(value: unknown): string | null {
   return typeof ref === 'string' ? toldRef(ref) : null
 }
 
-/** Bytes of one draft in a body, and the number of its line, from 1, in a body of lines. */
+/** Bytes of one draft in a body, with its line number, from 1, in a body of lines. */
 type DraftBytes = Readonly<{ bytes: Buffer; line?: number }>
 
-/** Cuts a body into its drafts. Returns the fault of the whole body, whatever its drafts are; null for none. */
+/** Splits a body into its drafts. Returns the fault of the body as a whole; null for none. */
 type Cut = Generator<DraftBytes, string | null, undefined>
 
 const LINE_FEED = 10
@@ -112,7 +112,7 @@ export function* cutLines(body: Buffer): Cut {
 const QUOTE = 34
 const BACKSLASH = 92
 
-/** Cuts a JSON array. It knows strings, brackets and commas, and leaves the rest to the parser of a draft. */
+/** Splits a JSON array. It recognises strings, brackets and commas; each draft is parsed later. */
 export function* cutArray(body: Buffer): Cut {
   let start = 0
   while (isBlank(body[start])) start += 1
@@ -132,7 +132,7 @@ export function* cutArray(body: Buffer): Cut {
         depth += 1
         break
       case 0x7d: // }
-        // A bracket too many is a fault of this draft alone.
+        // An extra closing bracket is a fault of this draft alone.
         depth = Math.max(0, depth - 1)
         break
       case 0x5d: // ]

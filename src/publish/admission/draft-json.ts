@@ -1,12 +1,15 @@
 import { DRAFT_DEPTH_MAX, DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 import { isObject } from './refusal.ts'
 
-/** A parsed JSON value, or the reason of a refusal. */
+/** A parsed JSON value, or the reason of its refusal. */
 type JsonParsed = Readonly<{ ok: true; value: unknown }> | Readonly<{ ok: false; reason: string }>
 
-/** Parses a draft of a request or of an import file: at most 64 KiB, four levels deep, no key twice, only integers. */
+/**
+ * Parses a draft of a request or an import file. Its limits are 64 KiB, four levels, no repeated key, and only
+ * integers.
+ */
 export function parseLine(text: string): JsonParsed {
-  // A UTF-16 unit has at most three bytes, so the bytes of most lines need not be counted.
+  // A UTF-16 unit has at most three bytes, so only long lines need their bytes counted.
   const isLong =
     text.length > DRAFT_LINE_BYTES_MAX ||
     (text.length * 3 > DRAFT_LINE_BYTES_MAX && Buffer.byteLength(text) > DRAFT_LINE_BYTES_MAX)
@@ -23,7 +26,7 @@ export function parseObject(
   return isObject(body.value) ? { ok: true, value: body.value } : { ok: false, reason: 'must be an object' }
 }
 
-/** Parses JSON after a scan of its outline, so that deep nesting and repeated keys are refused. */
+/** Parses JSON after a scan that refuses deep nesting and finds repeated keys. */
 function parseJson(text: string): JsonParsed {
   const outline = outlineOf(text)
   if (typeof outline === 'string') return { ok: false, reason: outline }
@@ -33,12 +36,12 @@ function parseJson(text: string): JsonParsed {
   } catch (error) {
     return { ok: false, reason: `is not JSON${placeOf(error, text)}` }
   }
-  // JSON.parse keeps the last of repeated keys, so the value has fewer members than the text.
+  // JSON.parse keeps the last of repeated keys, so the value then has fewer members than the text.
   if (membersOf(value) === outline) return { ok: true, value }
   return { ok: false, reason: 'has the same key twice in one object' }
 }
 
-/** Position at which parsing failed. The parser's own message quotes the input, so it is not repeated. */
+/** Position of a parse error. The parser's own message quotes the input, so it is not used. */
 function placeOf(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : ''
   const position = / at position (\d{1,9})(?: \(line \d+ column \d+\))?$/.exec(message)?.[1]
@@ -50,8 +53,8 @@ const QUOTE = 34
 const BACKSLASH = 92
 
 /**
- * Scans the text outside of strings. Returns the number of members of all its objects, or the reason of a refusal: it is
- * too deep, or has a number that is no plain integer.
+ * Scans the text outside of strings. Returns the number of members of all objects, or the reason of a refusal: too
+ * deep, or a number that is not a plain integer.
  */
 function outlineOf(text: string): number | string {
   let members = 0
@@ -100,7 +103,7 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
 
-/** Count of the members of all objects in a value. Its depth is bounded already. */
+/** Number of members of all objects in a value whose depth is bounded. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const parts = Object.values(value)

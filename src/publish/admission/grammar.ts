@@ -25,7 +25,7 @@ import {
   type ValueFault,
 } from './refusal.ts'
 
-/** Source of a draft: a publish request, which has no moment of its own, or an import file, which has one. */
+/** Source of a draft. A draft in a publish request has no moment of its own; one in an import file has. */
 export type DraftSource = Readonly<{ chain: Chain; mode: 'publish' | 'import' }>
 
 type DraftParsed = Readonly<{ ok: true; draft: Draft }> | DraftRefusal
@@ -38,8 +38,8 @@ const KEY_OF: ReadonlyMap<string, Key> = new Map(KEYS.map((key) => [key, key]))
 type DraftFields = Record<Key, unknown>
 
 /**
- * Reads a draft from a parsed JSON value by the rule of its type and kind. Every value gives a draft, or a refusal that
- * names the field and does not repeat the input.
+ * Reads a draft from a parsed JSON value by the rule of its type and kind. Any other value gives a refusal that names
+ * the field and does not repeat the input.
  */
 export function parseDraft(value: unknown, source: DraftSource): DraftParsed {
   if (!isObject(value)) return refusal('draft', fault(value, 'must be an object'))
@@ -53,7 +53,7 @@ export function parseDraft(value: unknown, source: DraftSource): DraftParsed {
     tx: undefined,
     details: undefined,
   }
-  // Only own keys are copied: properties of a prototype were not sent.
+  // Copies only own keys, because properties of a prototype were not sent.
   for (const sent of Object.keys(value)) {
     const key = KEY_OF.get(sent)
     if (key === undefined)
@@ -91,7 +91,7 @@ function readFields(fields: DraftFields, source: DraftSource): DraftParsed {
   return { ok: true, draft: { ref, atMs, type, kind, contestId, kots, tx, details } }
 }
 
-/** The reason why a kind is refused, with the kinds that the type has. */
+/** Reason why a kind is refused, with the kinds of the type. */
 function kindsOf(type: string): string {
   const kinds = RULES.filter((rule) => rule.type === type).map((rule) => rule.kind)
   const fixed = kinds.filter((kind) => kind !== '*')
@@ -145,7 +145,7 @@ function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Value
   if (value === undefined || value === null) return rule.tx === 'must' ? fault(value, 'is required') : null
   if (rule.tx === 'none') return fault(value, 'does not belong to this type and kind')
   if (typeof value !== 'string' || !isTx(chain, value)) return fault(value, `must be ${TX_FORM[chain]}`)
-  // Only 64 bytes of base58 leave no room for an address.
+  // Base58 of exactly 64 bytes leaves no room for an address.
   return chain === 'solana' ? value : refuseAddress(value, 'tx')
 }
 
@@ -153,12 +153,11 @@ function readTx(value: unknown, rule: Rule, chain: Chain): string | null | Value
 export const DRAFT_DIGEST_BYTES = 16
 
 /**
- * Digest of a draft's content, which tells whether a repeated ref has the same content. It does not depend on spelling
- * (`1` and `1.000000000`, a moment in ISO or in milliseconds). It excludes the ref, and the moment of an imported
- * draft.
+ * Digest of a draft's content, which tells whether a repeated ref has the same content. Spelling does not matter (`1`
+ * and `1.000000000`, a moment in ISO or in milliseconds). Excludes the ref, and the moment of an imported draft.
  */
 export function draftDigest({ type, kind, contestId, kots, tx, details }: Draft): Uint8Array {
-  // Only the last field can contain a line feed, so different drafts give different texts.
+  // Only the last field can contain a line feed, so different drafts have different texts.
   const detailsText = details === null ? '' : formatDetails(details)
   const text = `${type}\n${kind}\n${contestId ?? ''}\n${kots ?? ''}\n${tx ?? ''}\n${detailsText}`
   return hash('sha256', text, 'buffer').subarray(0, DRAFT_DIGEST_BYTES)

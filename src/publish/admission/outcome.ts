@@ -12,22 +12,25 @@ export type DraftFault = Readonly<{
   index: number
   /** Its line, from 1, when the request has lines. */
   line?: number | undefined
-  /** Its ref; null when it has none that can be told. */
+  /** Its ref; null when it has none that a refusal may repeat. */
   ref: string | null
   field: string
   reason: string
 }>
 
-/** Refusal of a whole request. Nothing of it was accepted. */
+/** Refusal of a whole request, of which nothing was accepted. */
 export type FailedOutcome = Readonly<{
   ok: false
   code: ProblemCode
   /** Field at fault; null when the whole request is. */
   field: string | null
   reason: string
-  /** Bad drafts in their order, `FAULTS_MAX` at most; absent when no single draft is at fault. Code and field are of the first. */
+  /**
+   * Bad drafts in their order, at most `FAULTS_MAX`; absent when no single draft is at fault. Code and field are those
+   * of the first.
+   */
   faults?: readonly DraftFault[]
-  /** Number of held drafts when the refusal may pass by itself; absent when it cannot. */
+  /** Number of held drafts when a later attempt may succeed; absent when it cannot. */
   held?: number
 }>
 
@@ -39,7 +42,7 @@ export function requestRefusal(code: FailedOutcome['code'], reason: string): Fai
   return { ok: false, code, field: null, reason }
 }
 
-/** A refusal for bad drafts, in their order; undefined for none. */
+/** Refusal for bad drafts, in their order; undefined for none. */
 export function faultsRefusal(faults: readonly DraftFault[]): FailedOutcome | undefined {
   const [first] = faults
   if (first === undefined) return undefined
@@ -47,7 +50,7 @@ export function faultsRefusal(faults: readonly DraftFault[]): FailedOutcome | un
   return { ok: false, code, field, reason, faults }
 }
 
-/** The ref of a bad draft as far as its refusal may repeat it: not one that looks like a wallet address. */
+/** Ref of a bad draft for its refusal; null when it looks like a wallet address. */
 export function toldRef(ref: string): string | null {
   return findsAddress(ref, 'prose') ? null : ref
 }

@@ -104,13 +104,13 @@ function fieldRefusal(code: FailedOutcome['code'], field: string, reason: string
 }
 
 /**
- * States in which the list shows a draft. `refused`: its transaction is final, and the books refuse the draft, or its
- * amount is more than the transaction moved.
+ * States by which the list shows drafts. A `refused` draft has a final transaction, but the books refuse it, or its
+ * amount exceeds what the transaction moved.
  */
 export const LISTED_STATES = ['waiting', 'refused', 'failed', 'dropped'] as const
 type ListedState = (typeof LISTED_STATES)[number]
 
-/** A page of the list: drafts accepted after the draft with the id `after`. Null is every held draft. */
+/** Page of the list: drafts after the id `after`, in order of acceptance. A null `state` means every held draft. */
 type HeldPage = Readonly<{ after: number; limit: number; state: ListedState | null }>
 
 /** A draft as the operator sees it. Nothing of it is public. */
@@ -128,15 +128,15 @@ type ListedDraft = Readonly<{
   acceptedAtMs: number
   settledAt: string | null
   settledAtMs: number | null
-  /** The obstacle: the chain, earlier held drafts of its contest, or the books; null when it is settled. */
+  /** What it waits for: the chain, earlier held drafts of its contest, or the books; null when it is settled. */
   waitsFor: 'chain' | 'contest' | 'books' | null
   place: string | null
   reason: string | null
-  /** Last words of each RPC server, while the draft waits for the chain; null before this node has asked. */
+  /** Last answer of each RPC server, while the draft waits for the chain; null before this node has asked. */
   lastWords: readonly LastAnswer[] | null
 }>
 
-/** Tells the last words of the RPC servers about a transaction; null when this node has not asked. */
+/** Returns the last answers of the RPC servers about a transaction; null when this node has not asked. */
 export type LastWords = (tx: string) => readonly LastAnswer[] | null
 
 /** One page of held or settled drafts, in order of acceptance. */
@@ -145,7 +145,7 @@ function listDrafts(
   { after, limit, state }: HeldPage,
   lastWords: LastWords,
 ): Readonly<{ drafts: readonly ListedDraft[]; next: number | null }> {
-  // One more than the page tells whether it is the last.
+  // One more than the page shows whether it is the last page.
   const found =
     state === 'failed' || state === 'dropped'
       ? queue.listEnded(state, after, limit + 1).map(settledRow)

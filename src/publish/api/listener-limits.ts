@@ -4,15 +4,16 @@ import { assert } from '../../protocol/brand.ts'
 
 /** Connections of a listener that is never full. */
 export type CrowdedConnections = Readonly<{
-  /** Ends other connections before this one until the hold is disposed of: its answer is being made. */
+  /**
+   * Protects a connection while its answer is made: other connections are ended first, until the hold is disposed of.
+   */
   hold(socket: Socket): Disposable
 }>
 
 /**
- * Makes room for each new connection of a server: beyond `max`, the oldest one that is not held is ended, or the oldest of
- * all when every one is held. A listener that refuses new ones instead could be kept full with idle connections, with
- * bodies that never end, and with requests that wait for their turn. `onEnded` is called for each connection that is
- * ended so.
+ * Limits a server to `max` connections. Each further one ends the oldest that is not held, or the oldest of all when
+ * every one is held. Refusing new connections instead would let idle or slow clients keep the listener full. `onEnded`
+ * is called for each connection that is ended this way.
  */
 export function endOldConnections(server: Server, max: number, onEnded: () => void): CrowdedConnections {
   const open = new Set<Socket>()
@@ -35,13 +36,13 @@ export function endOldConnections(server: Server, max: number, onEnded: () => vo
   }
 }
 
-/** End of the reading of a body: all of it was read, it has too many bytes, or its reader wanted no more. */
+/** End of the reading of a body: it was read whole, it is too long, or its reader stopped. */
 type BodyEnd = 'whole' | 'too-long' | 'left'
 
 /**
- * Reads the body of a request, whose `bytes` are all of it when `end` is `whole`. It stops when the body has more than
- * `bytesMax` bytes, when `take` returns false, and when `left` settles. The connection stays open, so that an answer can be
- * sent; Node throws the rest of the body away after it.
+ * Reads the body of a request. `bytes` is the whole body if `end` is `whole`. Stops when the body exceeds `bytesMax`
+ * bytes, when `take` returns false, and when `left` settles. The connection stays open for an answer; Node discards the
+ * rest of the body after it.
  */
 export async function readBody(
   request: IncomingMessage,

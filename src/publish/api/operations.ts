@@ -4,10 +4,10 @@ import { LATE } from '../thread-link.ts'
 export const READY_MS_MAX = 1_000
 /** Time limit of `/metrics` and `/livez` in milliseconds, below the scrape timeout of Prometheus. */
 export const METRICS_MS_MAX = 5_000
-/** Time limits for the other threads, shorter so that the main thread can name a late one in time. */
+/** Time limits for the other threads. They are shorter, so that the main thread can name a late thread in time. */
 export const THREAD_READY_MS_MAX = 600
 export const THREAD_METRICS_MS_MAX = 4_000
-/** Name of the main thread in an answer that it did not give in time. */
+/** Name of the main thread in answers that say that it is late. */
 export const MAIN_THREAD = 'main thread'
 
 /** An answer of the private listener about the node. */
@@ -35,7 +35,7 @@ export type OperationsPath = '/livez' | '/readyz' | '/metrics'
 type OperationsSettings = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
-  /** Whether the files of the store are those that the writer has opened; absent on a node without a writer. */
+  /** Whether the store's files are still those that the writer opened; absent on a node without a writer. */
   isInPlace?(): boolean
   /** Asks the main thread. */
   ask(path: OperationsPath, msMax: number): Promise<OperationsAnswer | typeof LATE>
@@ -71,7 +71,7 @@ export function openOperations({
   }
 }
 
-/** The answer of `/readyz`. Its status depends only on readers; it also states whether the node accepts publishes. */
+/** Answer of `/readyz`. The status is about readers only. The body also says whether the node accepts publishes. */
 export function readyToRead(
   { store, serving, unanswered, told = {} }: Readiness,
   accepting: boolean,
@@ -86,17 +86,17 @@ function readyToPublish(accepting: boolean, inPlace?: boolean): OperationsAnswer
   return json(accepting ? 200 : 503, { ready: accepting, checks })
 }
 
-/** The answer of `/readyz?for=following`: whether a mirror follows its origin. */
+/** Answer of `/readyz?for=following`: whether a mirror follows its origin. */
 export function readyToFollow(following: boolean): OperationsAnswer {
   return json(following ? 200 : 503, { ready: following, checks: { following } })
 }
 
-/** The answer when a thread did not answer in time. */
+/** Answer when a thread is too late. */
 export function notInTime(thread: string, msMax: number): OperationsAnswer {
   return text(503, `the ${thread} did not answer within ${msMax} ms\n`)
 }
 
-/** The answer after an error. The cause is in the service's report. */
+/** Answer after an error. The cause is in the service's report. */
 export function notMade(what: string): OperationsAnswer {
   return text(500, `${what} could not be read; the report of the service says why\n`)
 }

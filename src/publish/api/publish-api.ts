@@ -22,12 +22,12 @@ import {
 import { API_REQUESTS_MAX, BODIES_BYTES_MAX, openRequestPermits } from './request-permits.ts'
 import { openTokenGuard, type TokenGuard } from './token-guard.ts'
 
-/** Milliseconds in which a publisher must send its headers, and its whole request. */
+/** Timeouts in milliseconds for a publisher's headers, and for its whole request. */
 const HEADERS_MS = 5_000
 const REQUEST_MS = 60_000
 /**
- * Most connections of the private listener; a further one ends the oldest that is idle or has no valid token. Public
- * connections leave so many file descriptors free.
+ * Most connections of the private listener. A further one ends the oldest that is idle or has no valid token. Public
+ * connections leave this many file descriptors free.
  */
 export const PUBLISH_CONNECTIONS_MAX = 128
 
@@ -46,9 +46,9 @@ export type PublishApiSettings = Readonly<{
   /** Id of the log, which every answer names. */
   log: string
   queue: CommitQueue
-  /** Last words of the servers of a judge about a transaction. */
+  /** Last answers of a judge's servers about a transaction. */
   lastWords: LastWords
-  /** Steps of the operator of a log that other machines carry; null for a log of this node alone. */
+  /** Operator steps of a log that other machines carry; null for a log of this node alone. */
   steps: OperatorSteps | null
   chain: Chain
   /** Valid publish tokens: one, or two during a change. */
@@ -63,13 +63,13 @@ export type PublishApiSettings = Readonly<{
   /** Called when a connection is ended to make room for another. */
   onCrowded(): void
   /**
-   * Called before the answer to each request that is refused, for a wrong token too, and to accepted ones if
-   * `tellsAccepted`. Not called for the operations, an unknown path or a wrong method.
+   * Called before the answer to each refused request, including those with a wrong token. With `tellsAccepted` it is
+   * called for accepted ones too. Not called for operations, an unknown path or a wrong method.
    */
   onAnswered(answer: PublishApiReport): void
   /** Whether `onAnswered` is called for accepted requests too. */
   tellsAccepted: boolean
-  /** Beginning of the ids of requests, which tells starts of the service apart. */
+  /** Prefix of request ids, different for each start of the service. */
   requestPrefix: string
   /** Called when an error of the service prevented an answer. */
   onFailure(error: unknown, answer: PublishApiReport): void
@@ -93,14 +93,14 @@ export function createPublishApi(settings: PublishApiSettings): Server {
       response.setHeader('daybook-log', settings.log)
       last += 1
       response.setHeader(REQUEST_HEADER, `${settings.requestPrefix}-${last.toString(36)}`)
-      // While the listener closes, publishers must not reuse their connections.
+      // Publishers must not reuse their connections while the listener closes.
       if (!server.listening) response.setHeader('connection', 'close')
-      // A request that is broken off has no socket at its end.
+      // Read now, because an aborted request has no socket at its end.
       const address = request.socket.remoteAddress ?? ''
       const report = (outcome: FailedOutcome | null): PublishApiReport =>
         reportOf(request, response, address, outcome)
       answer(settings, { guard, permits, connections, report }, request, response).catch((error: unknown) => {
-        // A publisher that hangs up while it sends is no error of the service.
+        // A publisher that disconnects while it sends is no error of the service.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error, report(FAILED))
         return sendProblem(response, FAILED)
@@ -113,7 +113,7 @@ export function createPublishApi(settings: PublishApiSettings): Server {
 
 const FAILED = requestRefusal('internal-error', 'the request could not be answered')
 
-/** Report of one request, and the state that all share. */
+/** State of the listener that all requests share, and the report of one request. */
 type ApiState = Readonly<{
   guard: TokenGuard
   permits: ReturnType<typeof openRequestPermits>
@@ -152,7 +152,7 @@ async function answer(
   else sendProblem(response, outcome)
 }
 
-/** Method of a path; undefined for the paths of the operations, and for those with nothing at them. */
+/** Method of a path; undefined for paths of the operations and for unknown paths. */
 function methodOf({ steps }: PublishApiSettings, path: string): 'GET' | 'POST' | undefined {
   if (path === '/publish' || steps?.has(path) === true) return 'POST'
   return HELD_PATHS.get(path)
@@ -171,7 +171,7 @@ async function outcomeOf(
   using permit = permits()
   if (permit === null)
     return requestRefusal('not-ready', `${API_REQUESTS_MAX} requests are in progress, the limit of this node`)
-  // Its connection is not ended for a newer one meanwhile.
+  // Until then a newer connection does not end this one.
   using _held = connections.hold(request.socket)
   const permitted = { request, permit }
   if (path === '/publish') return await acceptDrafts(settings, permitted, query)
@@ -184,7 +184,7 @@ async function outcomeOf(
   return await step(permitted)
 }
 
-/** Whether the request has a valid token. Refuses it otherwise, with a delay that grows with the sender's failures. */
+/** Whether the request has a valid token. Otherwise refuses it, with a delay that grows with the sender's failures. */
 async function isAuthorized(
   settings: PublishApiSettings,
   { guard, report }: Pick<ApiState, 'guard' | 'report'>,
@@ -234,7 +234,7 @@ async function acceptDrafts(
   if (!permit.bodyRead()) return PERMIT_LOST
   const body = await parseBody(bytes, type === 'application/x-ndjson', chain)
   if (!body.ok) return body
-  // A publisher that hangs up from here on has its drafts published all the same. It asks again with the same refs.
+  // The drafts are published even if the publisher disconnects from here on. It sends the same refs again.
   const outcome = await queue.submit(body.drafts)
   if (outcome.ok) return { ok: true, answer: { drafts: outcome.receipts } }
   const { faults } = outcome

@@ -7,7 +7,7 @@ import { parseObject } from '../admission/draft-json.ts'
 import { requestRefusal, type DraftFault, type FailedOutcome, FAULTS_MAX } from '../admission/outcome.ts'
 import type { RequestPermit } from './request-permits.ts'
 
-/** Retry-After in seconds. Where a table carries the log, another node may answer at once. */
+/** Retry-After in seconds. Where a table carries the log, another node may answer immediately. */
 const RETRY_SECONDS: Readonly<Partial<Record<ProblemCode, number>>> = {
   'not-ready': 1,
   'outcome-unknown': 2,
@@ -16,15 +16,15 @@ const RETRY_SECONDS: Readonly<Partial<Record<ProblemCode, number>>> = {
   'held-full': 10,
   clock: 10,
 }
-/** Status of a draft with a wallet address. It differs from that of the public API: the draft is well formed. */
+/** Status of a draft with a wallet address. The public API has another one; here the draft is well-formed. */
 const ADDRESS_STATUS = 422
 
 /** Header with the id of the request. */
 export const REQUEST_HEADER = 'daybook-request'
 
-/** An answer of the private listener for log lines. Contains nothing of a draft but the name of a field. */
+/** Answer of the private listener for log lines. Contains nothing of a draft but the name of a field. */
 export type PublishApiReport = Readonly<{
-  /** Id of the request, which its answer has as `Daybook-Request`. */
+  /** Request id, also in the answer's `Daybook-Request` header. */
   request: string
   status: number
   /** Code of the problem; null without one. */
@@ -32,11 +32,11 @@ export type PublishApiReport = Readonly<{
   field: string | null
   /** The W3C `traceparent` of the request, if it is well-formed. */
   traceparent: string | undefined
-  /** Network of the sender, without the bits that tell its neighbours apart. */
+  /** Network of the sender, without the bits that distinguish its neighbours. */
   caller: string
 }>
 
-/** Report of an answer to a request. `outcome` is null when the request was accepted, `address` that of the sender. */
+/** Report of an answer to a request. `outcome` is null when the request was accepted; `address` is the sender's. */
 export function reportOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -67,7 +67,7 @@ export type PermittedRequest = Readonly<{ request: IncomingMessage; permit: Requ
 /** Answer to a request with a valid token. */
 export type Answered = Readonly<{ ok: true; answer: object }> | FailedOutcome
 
-/** Steps of the operator on the private listener, by path. */
+/** Operator steps on the private listener, by path. */
 export type OperatorSteps = ReadonlyMap<string, (request: PermittedRequest) => Promise<Answered>>
 
 /** Refuses a request that has lost its permit. */
@@ -76,7 +76,7 @@ export const PERMIT_LOST: FailedOutcome = requestRefusal(
   'other requests took the place of this one before its body was whole: send it again',
 )
 
-/** Reads the JSON object that a request carries. `what` names the request in refusals. */
+/** Reads a request body that is a JSON object. `what` names the request in refusals. */
 export async function readJsonBody(
   { request, permit }: PermittedRequest,
   what: string,
@@ -102,7 +102,7 @@ export async function readJsonBody(
   return body.ok ? body : requestRefusal('invalid-parameter', `the request ${body.reason}`)
 }
 
-/** Sends a problem (RFC 9457) with its bad drafts. It repeats nothing of the input but their refs. */
+/** Sends a problem (RFC 9457) with its bad drafts. Repeats nothing of the input but their refs. */
 export function sendProblem(response: ServerResponse, failure: FailedOutcome): void {
   const { code, field, reason, faults, held } = failure
   // A body may still be coming.
@@ -123,7 +123,7 @@ export function sendProblem(response: ServerResponse, failure: FailedOutcome): v
   send(response, status, { 'content-type': 'application/problem+json' }, JSON.stringify(document))
 }
 
-/** The first bad draft in words, and how many `errors` names. */
+/** Text about the first bad draft, with the number of drafts in `errors`. */
 function detailOf(faults: readonly DraftFault[]): string {
   const [first] = faults
   if (first === undefined) return ''

@@ -1,25 +1,31 @@
-/** Most requests in progress, and most bytes of their bodies. Bounds the memory of bodies and of drafts that wait for a commit. */
+/**
+ * Most requests in progress, and most bytes of their bodies. Limits the memory of bodies and of drafts that wait for a
+ * commit.
+ */
 export const API_REQUESTS_MAX = 64
 export const BODIES_BYTES_MAX: number = 64 * 1024 * 1024
 
 /** Permit of one request. Must be disposed of when the request is answered. */
 export type RequestPermit = Disposable &
   Readonly<{
-    /** Settles when the permit was given to another request, which happens only before `bodyRead`. */
+    /** Resolves when another request takes the permit, which happens only before `bodyRead`. */
     lost: Promise<null>
     /** Counts bytes of the body. Returns false when the permit is lost. */
     addBytes(bytes: number): boolean
-    /** Must be called when the body is whole: the permit stays then. Returns false when it is lost. */
+    /**
+     * Must be called when the body is complete; after that the permit cannot be lost. Returns false when it is lost
+     * already.
+     */
     bodyRead(): boolean
   }>
 
 /**
- * Opens the permits of a listener: the returned function gives one, or null when all belong to requests with a whole body. A
- * request that finds no permit, or no room for its body, takes that of the one that has been sending its body for longest.
- * So publishers that are slow, or never end, keep no others out.
+ * Opens the permits of a listener. The returned function gives a permit, or null when all belong to requests with a
+ * complete body. When permits or room for bodies run out, the request that has been sending its body longest loses its
+ * permit. So slow publishers do not block others.
  */
 export function openRequestPermits(requestsMax: number, bytesMax: number): () => RequestPermit | null {
-  /** Requests whose bodies are not whole, in the order of their arrival, and what takes the permit of each. */
+  /** Functions that take the permits of requests with incomplete bodies, in order of arrival. */
   const sending = new Set<() => void>()
   let [requests, bytes] = [0, 0]
 

@@ -7,23 +7,26 @@ import { parseIpAddress, senderKey } from '../../protocol/sender-key.ts'
 export const TOKEN_BYTES_MIN = 32
 /** Wrong tokens that one sender can send in a row without a delay. */
 export const WRONG_TOKENS_FREE = 10
-/** Delay of each further wrong token: one a second for each sender. */
+/** Delay added by each further wrong token: one a second for each sender. */
 export const WRONG_TOKEN_MS = 1_000
-/** Longest delay of an answer, shorter than the time that a closing listener gives its requests. */
+/** Longest delay of an answer, shorter than the grace period of a closing listener. */
 export const WRONG_WAIT_MS_MAX = 4_000
-/** Most delayed answers, over all senders. They hold connections that publishers need. */
+/** Most delayed answers, over all senders. They use connections that publishers need. */
 const WAITING_MAX = 32
-/** Most remembered senders of wrong tokens. Beyond it the sender that is idle longest is forgotten. */
+/** Most remembered senders of wrong tokens. Beyond it the least recent sender is forgotten. */
 export const WRONG_SENDERS_MAX = 1_000
 
-/** `wait`: the token is wrong and the answer is due after `ms`. `refused`: too many answers are delayed already. */
+/**
+ * Verdict on a token. `wait`: it is wrong, and the answer is due after `ms`. `refused`: too many answers are delayed
+ * already.
+ */
 type TokenVerdict =
   | Readonly<{ is: 'right' }>
   | Readonly<{ is: 'wait'; ms: number }>
   | Readonly<{ is: 'refused'; retryAfterSeconds: number }>
 
 export type TokenGuard = Readonly<{
-  /** Judges the token of a request. A right token is never delayed, even after wrong ones from the same sender. */
+  /** Checks the token of a request. A right token is never delayed, even after wrong ones from the same sender. */
   judge(request: IncomingMessage): TokenVerdict
   /** Must be called when a delayed answer has been given. */
   answered(): void
@@ -48,7 +51,7 @@ export function openTokenGuard(tokens: readonly string[], monotonicMs: () => num
 
 /** Opens a rate limit of wrong tokens by sender. */
 export function openWrongSenders(): Readonly<{
-  /** Counts a wrong token. Returns milliseconds until its answer, or null when the sender must be refused. */
+  /** Counts a wrong token. Returns the delay of its answer in milliseconds; null when the sender must be refused. */
   waitOf(address: string | undefined, nowMs: number): number | null
 }> {
   const busyUntil = new LRUCache<string, number>({ max: WRONG_SENDERS_MAX })
@@ -64,16 +67,19 @@ export function openWrongSenders(): Readonly<{
   }
 }
 
-/** Key of a sender; all senders without a known address share one. */
+/** Key of a sender. Senders without a known address share one. */
 function senderOf(address: string | undefined): string {
   const parsed = parseIpAddress(address ?? '')
   return parsed === undefined ? 'unknown' : senderKey(parsed)
 }
 
-/** Compares digests of fixed length in constant time, so that neither content nor length of a token shows. */
+/**
+ * Whether a request has one of the tokens. Compares digests of fixed length in constant time, so that timing reveals
+ * neither content nor length of a token.
+ */
 function isAuthorized(request: IncomingMessage, tokens: readonly Uint8Array[]): boolean {
   const header = request.headersDistinct['authorization']
-  // The name of a scheme is case-insensitive (RFC 9110, section 11.1).
+  // The name of an authentication scheme is case-insensitive (RFC 9110, section 11.1).
   const given = header?.length === 1 ? /^Bearer +([\x21-\x7e]+)$/i.exec(header[0] ?? '')?.[1] : undefined
   const digest = hash('sha256', given ?? '', 'buffer')
   let matches = 0

@@ -16,7 +16,7 @@ const UNWRITTEN_DRAFTS_MAX = 4_000
 
 /** Checks imported drafts against refs, order of time and the books, and appends them. */
 export type ImportAppender = Readonly<{
-  /** Appends the drafts in order. Returns the refusal of the first that is refused. */
+  /** Appends the drafts in order. Returns the refusal of the first bad one. */
   take(batch: DraftBatch): ImportRefusal | null
   /** Writes the appended drafts to the store. */
   write(): void
@@ -100,8 +100,8 @@ export function openImportAppender(
 }
 
 /**
- * Opens the check for drafts that a server would hold, because they take what a held draft of their contest needs. An
- * import cannot hold them. It changes no held draft, so they are read once.
+ * Opens the check for drafts that a server would hold, because a held draft of their contest needs what they take. An
+ * import cannot hold drafts. It changes no held draft, so they are read once.
  */
 export function openImportHeld(db: DatabaseSync): (draft: Draft) => boolean {
   /** Types of the held drafts of each contest. */
@@ -119,7 +119,7 @@ export function openImportHeld(db: DatabaseSync): (draft: Draft) => boolean {
 
 /** The refs of the existing log and of this import. */
 type RefsSeen = Readonly<{
-  /** The digest of the draft with this ref; undefined when the ref is new. Must be called once for each draft. */
+  /** Digest of the draft with this ref; undefined when the ref is new. Must be called once for each draft. */
   digestOf(ref: string): Uint8Array | undefined
   /** Whether a draft with this ref is held, failed or was dropped. */
   isHeld(ref: string): boolean
@@ -127,8 +127,8 @@ type RefsSeen = Readonly<{
 
 /**
  * Opens the look-up of refs. The refs of the existing log `old` have an index. Those of the import have none at first:
- * a Bloom filter tells which refs are certainly new, and the first other ref builds the index. So an import that
- * repeats no ref sorts its refs only once, at its end.
+ * a Bloom filter finds refs that are certainly new, and the first other ref builds the index. So an import without
+ * repeated refs sorts them only once, at its end.
  */
 export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appender: Appender): RefsSeen {
   const published = old?.prepare('SELECT digest FROM refs WHERE ref = ?')
@@ -148,8 +148,8 @@ export function openRefsSeen(old: DatabaseSync | null, db: DatabaseSync, appende
 }
 
 /**
- * Opens the look-up of refs that an import must not use: those of drafts that are held, failed or dropped. The import
- * adds none, so an empty table stays empty.
+ * Opens the look-up of refs that an import must not use: those of held, failed or dropped drafts. The import adds none,
+ * so an empty table stays empty.
  */
 function openHeldRefs(db: DatabaseSync): (ref: string) => boolean {
   const isEmpty = db.prepare('SELECT 1 FROM held UNION ALL SELECT 1 FROM settled LIMIT 1').get() === undefined

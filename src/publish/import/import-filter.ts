@@ -1,12 +1,10 @@
-/** A Bloom filter of refs, whose memory does not depend on their number. */
+/** Bloom filter of refs, whose memory does not depend on their number. */
 type RefFilter = Readonly<{
-  /** Adds the ref. True when it is certainly new. False when it was added before, and rarely for a new one. */
+  /** Adds the ref. True when it is certainly new. False for a repeated ref, and rarely for a new one. */
   isNew(ref: string): boolean
 }>
 
-/**
- * Bits of the filter, and bits that each ref sets. With 5 million refs, one new ref in 10^9 is taken for an old one.
- */
+/** Bits of the filter, and bits that each ref sets. With 5 million refs, one new ref in 10^9 counts as repeated. */
 const BITS_LOG2 = 29
 const PROBES = 8
 
@@ -45,7 +43,7 @@ function hashesOf(text: string): Readonly<{ first: number; step: number }> {
   return { first: mixed(a ^ text.length), step: mixed(b) | 1 }
 }
 
-/** Spreads every bit over the whole word (the finaliser of MurmurHash3). */
+/** Mixes all bits of a word (the finaliser of MurmurHash3). */
 function mixed(hash: number): number {
   let bits = hash
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)

@@ -8,7 +8,7 @@ import { DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 /** Consecutive lines of a file. `first` is the number of the first line, from 1. */
 type LineBlock = Readonly<{ first: number; lines: readonly string[] }>
 
-/** The reason for which the reading of a file ends early, and the line. */
+/** Reason why the reading of a file ends early, and the line. */
 type LineFault = Readonly<{ line: number; reason: string }>
 
 /** File name of standard input. */
@@ -19,8 +19,8 @@ const LINE_FEED = 10
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /**
- * Streams the lines of a file, which can be gzip, and ends after a fault. Calls `count` with the number of bytes of
- * each chunk. Skips a byte order mark at the beginning.
+ * Streams the lines of a plain or gzip file. Ends after a fault. Calls `count` with the number of bytes of each chunk.
+ * Skips a byte order mark at the beginning.
  */
 export async function* readLines(
   path: string,
@@ -53,7 +53,7 @@ export async function* readLines(
   return undefined
 }
 
-/** Decodes complete lines. Ends before the first that is not UTF-8. */
+/** Decodes complete lines. Stops before the first that is not UTF-8. */
 function decode(bytes: Buffer, first: number): LineBlock & Readonly<{ isBroken: boolean }> {
   if (isUtf8(bytes)) return { first, lines: linesOf(bytes, first), isBroken: false }
   let start = 0
@@ -107,12 +107,12 @@ function openSource(path: string): Readable {
   const options = { highWaterMark: READ_BYTES }
   if (path !== STDIN) return createReadStream(path, options)
   const input = fstatSync(0)
-  // A file read that waits for the other end of a pipe cannot be cancelled; a socket's can.
+  // A file read that waits for a pipe cannot be cancelled; a socket's can.
   const isPipe = input.isFIFO() || input.isSocket()
   return isPipe ? new Socket({ fd: 0, writable: false }) : createReadStream('', { ...options, fd: 0 })
 }
 
-/** The reason why a file cannot be read, without the system's message, which contains paths. */
+/** Reason why a file cannot be read. The system's message is not used, because it contains paths. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'Z_BUF_ERROR') return 'is cut off: the gzip data ends in the middle'

@@ -27,7 +27,7 @@ import { assert } from '../../protocol/brand.ts'
 import type { Chain } from '../../protocol/tx.ts'
 import { removeCompanions, removeStore } from '../../log/store/store-files.ts'
 
-/** The store that an import builds beside the log of a data directory. The log does not change before `replace`. */
+/** Store that an import builds beside the log of a data directory. The log does not change before `replace`. */
 export type NewStore = Readonly<{
   db: DatabaseSync
   /** The existing log; null when there is none. */
@@ -39,15 +39,15 @@ export type NewStore = Readonly<{
   finish(): void
   /** Reads the finished store again. Throws when it differs from `expected`. */
   verify(expected: Readonly<{ head: Head; tally: Tally }>): void
-  /** Replaces the log with the verified store, durably and at once. */
+  /** Replaces the log with the verified store, durably and atomically. */
   replace(): void
-  /** Keeps the log that is there. An import that was killed at its end has left it without a mark, which is made now. */
+  /** Keeps the existing log. Makes the mark that an import killed at its end did not write. */
   keepOld(): void
   /** Deletes the new store, unless it has replaced the log. */
   close(): void
 }>
 
-/** Begins a new store with a copy of the log, or empty. The caller must hold the directory's lock. */
+/** Begins a new store, empty or with a copy of the log. The caller must hold the directory's lock. */
 export async function openNewStore(
   dataDirectory: string,
   newLog: NewLog,
@@ -92,7 +92,7 @@ export async function openNewStore(
     verify: (expected) => verify(building, expected),
     replace() {
       old?.close()
-      // SQLite would take the journal of the old log for that of the new file.
+      // Otherwise SQLite would use the journal of the old log for the new file.
       removeEmptyJournal(path)
       // A crash before the rename leaves the old log, a crash after it the new one.
       renameDurably(building, path)
@@ -112,7 +112,7 @@ export async function openNewStore(
 }
 
 async function copyLog(old: DatabaseSync, from: string, to: string): Promise<void> {
-  // The checkpoint moves the whole log into one file. Nobody adds to it while the lock is held.
+  // The checkpoint moves the whole log into one file. The lock keeps writers away.
   const busy = old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy']
   assert(busy === 0, 'no reader holds the journal of the log that is imported into')
   await copyFile(from, to)

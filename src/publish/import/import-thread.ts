@@ -9,7 +9,7 @@ import { parseLine } from '../admission/draft-json.ts'
 /** Start-up settings of the parser's thread. */
 export type ParserSettings = Readonly<{ files: readonly string[]; chain: Chain }>
 
-/** The refusal of an import, with the file, line and field at fault if known. It never repeats the input. */
+/** Refusal of an import, with the file, line and field at fault if known. It never repeats the input. */
 export type ImportRefusal = Readonly<{
   ok: false
   file: string
@@ -19,8 +19,8 @@ export type ImportRefusal = Readonly<{
 }>
 
 /**
- * Drafts of one file, in order. They are sent as objects: a structured clone costs the receiver 0.4 µs a draft, columns
- * would cost 0.1 µs, and appending costs 12 µs.
+ * Drafts of one file, in order. They are sent as objects: a structured clone costs the receiver 0.4 µs a draft. Columns
+ * would cost 0.1 µs, but appending costs 12 µs.
  */
 export type DraftBatch = Readonly<{
   is: 'drafts'
@@ -40,7 +40,7 @@ export type FromParser =
   | Readonly<{ is: 'refused'; refusal: ImportRefusal }>
   | Readonly<{ is: 'end' }>
 
-/** Most batches that are sent and not yet taken. Bounds the memory between the two threads. */
+/** Most batches that are sent and not yet received. Limits the memory between the two threads. */
 const BATCHES_IN_FLIGHT = 4
 
 /** Most drafts of a batch, and most characters of their lines. */
@@ -54,7 +54,7 @@ type BatchBuilder = Readonly<{
   send(): Promise<void>
 }>
 
-/** Runs the parser's thread: reads the files, parses the drafts, and sends them in batches. */
+/** Runs the parser's thread, which reads the files, parses the drafts, and sends them in batches. */
 async function run(port: MessagePort, { files, chain }: ParserSettings): Promise<void> {
   const send = openSend(port)
   let bytes = 0
@@ -82,7 +82,8 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
   }
 
   /**
-   * Parses a file up to its end or its first fault. Sends the drafts before a fault first, as they can have one too.
+   * Parses a file up to its end or its first fault. Sends the drafts before a fault first, because they may be refused
+   * too.
    */
   async function parseFile(file: string): Promise<ImportRefusal | null> {
     const batch = openBatch(file)
@@ -114,7 +115,7 @@ async function run(port: MessagePort, { files, chain }: ParserSettings): Promise
   return send({ is: 'end' })
 }
 
-/** Opens the sending of messages. It waits while too many have not been taken. */
+/** Opens the sender of messages. It waits while too many are unreceived. */
 function openSend(port: MessagePort): (message: FromParser) => Promise<void> {
   let free = BATCHES_IN_FLIGHT
   let wake: (() => void) | null = null

@@ -28,9 +28,9 @@ export type ImportSettings = Readonly<{
   /** Files of drafts in order of time, as JSON lines, plain or gzip. `-` is standard input. */
   files: readonly string[]
   dataDirectory: string
-  /** Identity of the log if there is none yet. An existing log keeps its own. */
+  /** Identity of a new log. An existing log keeps its own. */
   newLog: NewLog
-  /** Sign the tree after the import, and at each month's end. */
+  /** Keys that sign the tree after the import, and at each month's end. */
   keys: readonly SigningKey[]
   /** `report` admits and counts drafts whose order or balance is wrong. */
   balances: BalancesSetting
@@ -48,7 +48,7 @@ export type ImportReport = Readonly<{
   duplicates: number
   /** Drafts with a wrong order or balance that `report` admitted. */
   irregular: number
-  /** Null when no event was imported, and nothing has changed. */
+  /** Null when no event was imported; then nothing has changed. */
   firstSeq: Seq | null
   lastSeq: Seq | null
   seconds: number
@@ -76,7 +76,7 @@ export async function importFiles(settings: ImportSettings): Promise<ImportRepor
   }
 }
 
-/** Bytes of all files; null when unknown, a refusal when a file does not exist or is a directory. */
+/** Bytes of all files; null when unknown, a refusal when a file is missing or is a directory. */
 function sizeOf(files: readonly string[]): number | null | ImportRefusal {
   let bytes: number | null = 0
   for (const file of files) {
@@ -153,14 +153,14 @@ async function takeAll(
           await turn()
           return null
         case 'drafts': {
-          // The next batch is parsed while this one is appended.
+          // The parser's thread parses the next batch while this one is appended.
           worker.postMessage('taken')
           const refusal = importer.take(message)
           if (refusal !== null) return refusal
           drafts += message.drafts.length
           bytes = message.bytes
           onProgress({ stage: 'reading', bytes, bytesTotal, drafts })
-          // Lets signals and timers run, which a steady flow of batches would hold up.
+          // Yields to signals and timers, which steady batches would block.
           await turn()
         }
       }

@@ -28,11 +28,11 @@ import type { Entry } from '../../protocol/event.ts'
 
 /** Progress of an upgrade, in the new store. */
 type BuildState = Readonly<{
-  /** Version of Daybook that builds. Another one may compute other rows, so it begins again. */
+  /** Version of Daybook that builds. Another version may compute other rows, so it begins again. */
   version: string
   /** Schema of the old store. */
   from: number
-  /** In this order. `following`: the store is complete but for the newest events. */
+  /** Stages, in this order. `following`: the store lacks only the newest events. */
   stage: 'events' | 'indexes' | 'comparing' | 'following'
   /** The refs of events up to this seq are carried over. */
   refsTo: number
@@ -47,28 +47,28 @@ export type BuildProgress = Readonly<{
   total: number
 }>
 
-/** The new store of an upgrade, beside the old one. No other process can open it. */
+/** New store of an upgrade, beside the old one. No other process can open it. */
 export type BuildingStore = Readonly<{
   db: DatabaseSync
   head(): number
   /**
-   * Builds the new store up to an event that was the newest one a moment ago, from where it stands. Each step is one
-   * durable transaction. Yields after each, and may be left there. Throws a StoreError when an event is not the one that
-   * was published.
+   * Continues building the store, up to an event that was the newest one a moment ago. Each step is one durable
+   * transaction. Yields after each, where the caller may stop. Throws a StoreError when an event differs from the
+   * published one.
    */
   build(): Generator<BuildProgress, void>
   /** Carries over the events that were published since. */
   follow(): void
-  /** Completes the store, while nobody publishes: with the last events, their refs, and the small tables. */
+  /** Completes the store while nobody publishes: adds the last events, their refs, and the small tables. */
   complete(): void
-  /** Proves the store before it replaces the old one. Throws a StoreError with what differs. */
+  /** Proves the store before it replaces the old one. Throws a StoreError that names the difference. */
   prove(mark: HighWater | null, keys: readonly SigningKey[]): void
-  /** Ends the upgrade: the store gets the settings of a store that is served, and is one file. */
+  /** Ends the build: makes the store one file with the settings of a served store. */
   finish(): void
   close(): void
 }>
 
-/** Events of one transaction of the new store, of one reading of the old one, and of one step of the comparison. */
+/** Events of one transaction of the new store, one read of the old one, and one step of the comparison. */
 const SLICE_EVENTS = 10_000
 const READ_EVENTS = 2_000
 const COMPARED_EVENTS = 50_000
@@ -76,8 +76,9 @@ const COMPARED_EVENTS = 50_000
 const PROGRESS = openBuildRow<BuildState>('upgrade')
 
 /**
- * Opens the new store of an upgrade: the one that an interrupted upgrade has left, if it is of this log and its tree is
- * a part of the old one, or else an empty one. Commits are durable, and a crash loses the newest transaction at most.
+ * Opens the new store of an upgrade. Continues one that an interrupted upgrade has left, if it is of this log and its
+ * tree is a part of the old one. Otherwise begins an empty one. Commits are durable, and a crash loses at most the
+ * newest transaction.
  */
 export function openBuilding(path: string, old: OldStore, version: string): BuildingStore {
   const db = openOrCreate(path, old, version)
@@ -89,7 +90,7 @@ export function openBuilding(path: string, old: OldStore, version: string): Buil
     return found
   }
 
-  /** Makes a change and notes the state in one durable transaction, with the old store attached as `old`. */
+  /** Runs a change and writes the state in one durable transaction, with the old store attached as `old`. */
   function besideOld(after: Partial<BuildState>, change: () => void): void {
     db.prepare('ATTACH ? AS old').run(`${pathToFileURL(old.path).href}?mode=ro`)
     try {
@@ -111,7 +112,7 @@ export function openBuilding(path: string, old: OldStore, version: string): Buil
         if (carrying.carrySlice()) yield { stage: 'events', done: carrying.head(), total: headOf(old.db) }
         else inTransaction(db, () => PROGRESS.note(db, { ...state(), stage: 'indexes' }))
       }
-      // No event is carried over in the next stages, also when they are interrupted, so the refs end at one seq.
+      // The next stages carry over no event, even when they are interrupted, so the refs end at one seq.
       const head = carrying.head()
       if (state().stage === 'indexes') {
         yield { stage: 'indexes', done: 0, total: head }
@@ -120,7 +121,7 @@ export function openBuilding(path: string, old: OldStore, version: string): Buil
           db.exec(`${BUILDING_TXS.sort}; ${EVENT_INDEXES.create}`)
         })
       }
-      // The newest event is left out: the service may sign it again.
+      // Skips the newest event, because the service may sign it again.
       const end = Math.max(0, head - 1)
       while (state().stage === 'comparing') {
         const after = state().comparedTo
@@ -185,9 +186,9 @@ function canContinue(db: DatabaseSync, old: OldStore, version: string): boolean 
 const COPY_REFS = 'INSERT INTO main.refs (ref, seq, digest) SELECT ref, seq, digest FROM old.refs'
 
 /**
- * Tables that do not follow from the log, with their columns. They are small, and are copied whole at the end. `refs` is
+ * Tables that do not follow from the log, with their columns. They are small and are copied whole at the end. `refs` is
  * copied apart, because it has a row for each event. `held_counts` comes after the tables whose triggers change it. A
- * table that came with a newer schema than `OLDEST_SCHEMA` is to be copied only from stores that have it.
+ * table that is newer than `OLDEST_SCHEMA` is only copied from stores that have it.
  */
 const COPIED: readonly (readonly [table: string, columns: string])[] = [
   ['meta', 'key, value'],
@@ -210,8 +211,8 @@ function copyTables(db: DatabaseSync): void {
 }
 
 /**
- * Opens the appender that carries events over, with their signatures and archive segments. It signs nothing: signatures and
- * the notes of months are those of the old store.
+ * Opens the appender that carries events over, with their signatures and archive segments. It signs nothing: signatures
+ * and month notes come from the old store.
  */
 function openCarrying(db: DatabaseSync, old: OldStore) {
   let current: Row = {}
@@ -239,7 +240,7 @@ function openCarrying(db: DatabaseSync, old: OldStore) {
 
   function carry(row: Row): void {
     const { seq } = appender.head()
-    // The service signs its newest tree again when its keys change, so the newest event is read again each time.
+    // The service signs its newest tree again when its keys change, so the newest event is always read again.
     if (row['seq'] === seq) return void sign.run(signatureOf(row), seq)
     current = row
     const { event, details } = entryOf(row, seq + 1)
@@ -249,7 +250,7 @@ function openCarrying(db: DatabaseSync, old: OldStore) {
   return {
     head: (): number => appender.head().seq,
     tally: () => appender.fold().tally,
-    /** Carries the next events over, in one durable transaction: a slice at most. Returns whether events are left. */
+    /** Carries over the next slice of events in one durable transaction. Returns whether events are left. */
     carrySlice(): boolean {
       appender.begin()
       try {
@@ -317,7 +318,7 @@ function prove(
   demand(head === oldHead, `it ends at seq ${head} and the old one at ${oldHead}`)
   demand(haveSameTree(db, old, head), 'its tree has another root')
   const fault = faultAtStart(db, mark, keys)
-  // A loss is of the old store too, and the next start judges it.
+  // The old store has the same loss, and the next start judges it.
   demand(fault === null || fault.lost, fault?.reason ?? '')
   const wrong = openSignedTrees(db).firstWrong()
   demand(wrong === null, `the tree at seq ${wrong?.upTo} is not the one that was signed`)
@@ -350,8 +351,8 @@ function countOf(db: DatabaseSync, table: 'main.contests' | 'main.refs' | 'old.r
 }
 
 /**
- * The store that an upgrade reads, of any released schema. Each method reads in a transaction of its own, which ends when
- * it returns, so that an older Daybook can go on writing and resetting its write-ahead log.
+ * Store that an upgrade reads, of any released schema. Each method reads in its own transaction, which ends when it
+ * returns. So an older Daybook can continue to write and to reset its write-ahead log.
  */
 export type OldStore = Readonly<{
   path: string
@@ -359,7 +360,7 @@ export type OldStore = Readonly<{
   schema: number
   /** Events from `seq` on with their details and signatures, at most `limit`. */
   rowsFrom(seq: number, limit: number): readonly Row[]
-  /** The signed note of the tree at the end of a month with events; undefined when no closed month ends there. */
+  /** Signed note of the tree at the end of a month with events; undefined when no closed month ends there. */
   noteAt(size: number): string | undefined
   /** Closes the store, unless it is closed. */
   close(): void

@@ -18,10 +18,10 @@ export function keptPath(store: string, schema: number): string {
   return `${store}.schema-${schema}`
 }
 
-/** Throws when another store than the present one has the name that the old store would get. */
+/** Throws when another store has the name that the old store would get. */
 export function refuseKept(store: string, kept: string): void {
   const found = statSync(kept, { throwIfNoEntry: false })
-  // An upgrade that ended between its link and its rename leaves the same file under both names.
+  // An upgrade that was interrupted between link and rename leaves the same file under both names.
   if (found === undefined || found.ino === statSync(store).ino) return
   throw new StoreError(
     `${kept} exists, the store before an earlier upgrade: remove it with daybook upgrade --data DIR --remove-old`,
@@ -30,7 +30,8 @@ export function refuseKept(store: string, kept: string): void {
 
 /**
  * Replaces the store with the new one, and keeps the old one under the name `kept`. The caller has the directory's lock
- * and has closed both stores, the old one with an empty journal. A crash leaves the old store or the new one under the store's name, each whole.
+ * and has closed both stores, the old one with an empty journal. A crash leaves the old store or the new one under the
+ * store's name, each whole.
  */
 export function swapStores(
   store: string,
@@ -47,7 +48,7 @@ export function swapStores(
   renameDurably(built, store)
 }
 
-/** Moves the write-ahead log into the old store and removes it: SQLite would take it for that of the new one. */
+/** Moves the write-ahead log into the old store and removes it. Otherwise SQLite would use it for the new store. */
 export function emptyJournal(store: string): void {
   const db = openAnySchema(store, { readOnly: false })
   let busy: unknown

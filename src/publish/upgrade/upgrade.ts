@@ -24,17 +24,18 @@ export type UpgradeProgress =
   | Readonly<{ stage: 'waiting' | 'proving' | 'linking' | 'renaming'; done: number; total: number }>
 
 /**
- * Plan of an upgrade and its need of disk, told before it begins. `lost`: the published events that the store lacks. The
- * mark stays, so the next start refuses them or has them accepted; only a store of the present schema can begin a new log.
+ * Plan of an upgrade and its need of disk, reported before it begins. `lost` counts the published events that the store
+ * lacks. The mark stays, so that the next start refuses the loss or has it accepted. Only a store of the current schema
+ * can begin a new log.
  */
 export type UpgradeForecast = UpgradeRoom &
   Readonly<{ from: number; to: number; events: number; lost: LogFault | null }>
 
 export type UpgradeSettings = Readonly<{
   dataDirectory: string
-  /** Keys that sign the log, as far as they are known. A store from before a change of keys does not list the new one. */
+  /** Known keys that sign the log. A store from before a change of keys does not list the new one. */
   keys: readonly SigningKey[]
-  /** Version of this Daybook. It continues only what the same version has begun. */
+  /** Version of this Daybook, which continues only builds of the same version. */
   version: string
   /** Build a store of the present schema again too. */
   rebuild: boolean
@@ -46,7 +47,7 @@ export type UpgradeSettings = Readonly<{
   signal: AbortSignal
 }>
 
-/** Result of an upgrade. `lockedMs`: how long it kept the directory from any service. */
+/** Result of an upgrade. `lockedMs`: time during which no service could use the directory. */
 export type UpgradeReport = Readonly<{
   from: number
   to: number
@@ -58,16 +59,15 @@ export type UpgradeReport = Readonly<{
 }>
 
 /**
- * Brings the store of a data directory to the present schema. The new store is built and proved beside the old one,
- * which an older Daybook may go on serving; then it replaces the old one, which is kept. Returns null when there is
- * nothing to upgrade. The old store stays whole until the new one replaces it, and the next run continues after any
- * interruption.
+ * Brings the store of a data directory to the current schema; null when there is nothing to upgrade. Builds and proves
+ * the new store beside the old one, which an older Daybook may continue to serve. Then replaces the old one and keeps
+ * it. The old store stays whole until then, and the next run continues after any interruption.
  */
 export async function upgradeStore(settings: UpgradeSettings): Promise<UpgradeReport | null> {
   const { dataDirectory } = settings
   if (!hasStore(dataDirectory)) throw new StoreError(`${dataDirectory} holds no log`)
   const store = storePath(dataDirectory)
-  // Its file stays: one that was removed could be locked by a process that had opened it, and made again by another.
+  // The lock file stays. If it were removed, one process could lock the removed file and another a new one.
   using _lock = lockUpgrades(dataDirectory)
   const old = openOldStore(store)
   try {
@@ -91,7 +91,7 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
   const beganMs = settings.monotonicMs()
   const kept = keptPath(old.path, old.schema)
   refuseKept(old.path, kept)
-  // The mark is read first: it is never ahead of the store.
+  // The mark is read first, because it is never ahead of the store.
   const mark = readHighWater(settings.dataDirectory)
   const fault = faultAtStart(old.db, mark, settings.keys)
   if (fault !== null && !fault.lost)
@@ -109,7 +109,7 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
   try {
     for (const progress of building.build()) {
       settings.onProgress(progress)
-      // Signals are handled between turns of the event loop only.
+      // Signals are handled only between turns of the event loop.
       await turn()
       settings.signal.throwIfAborted()
       refuseNearlyFull(old.path, path)
@@ -142,11 +142,11 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
   }
 }
 
-/** Milliseconds between two attempts to lock the directory, and attempts between two looks for new events. */
+/** Milliseconds between two attempts to lock the directory, and attempts between two checks for new events. */
 const RETRY_MS = 50
 const FOLLOWED_EVERY = 10
 
-/** Waits until no service uses the directory, and meanwhile carries over what it publishes. */
+/** Waits until no service uses the directory. Carries over newly published events meanwhile. */
 async function directoryLock(settings: UpgradeSettings, building: BuildingStore): Promise<Disposable> {
   const { dataDirectory, signal, monotonicMs, waitMs, onProgress } = settings
   const fromMs = monotonicMs()
@@ -169,17 +169,17 @@ async function directoryLock(settings: UpgradeSettings, building: BuildingStore)
   }
 }
 
-/** Free disk that an upgrade needs, and free disk there is, in bytes. */
+/** Disk space that an upgrade needs, and free disk space, in bytes. */
 type UpgradeRoom = Readonly<{ needBytes: number; freeBytes: number }>
 
-/** Bytes of a new store for each byte of the old one, at most. */
+/** Most bytes of a new store for each byte of the old one. */
 const GROWTH = 1.25
 /** Bytes that a small store needs too. */
 const LEAST_BYTES = 4 * 1024 * 1024
-/** Part of the new store's bytes that must stay free, so that a service can go on publishing. */
+/** Share of the new store's bytes that must stay free, so that a service can continue to publish. */
 const RESERVE = 1 / 20
 
-/** Throws when little disk is left, for a service publishes on the same disk. The unfinished store stays. */
+/** Throws when little disk space is left, because a service publishes on the same disk. The unfinished store stays. */
 function refuseNearlyFull(store: string, building: string): void {
   if (freeBytes(building) >= newBytesOf(store) * RESERVE) return
   throw new StoreError(

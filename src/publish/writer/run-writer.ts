@@ -29,15 +29,15 @@ import type { FromWriter, TellMain, ToWriter, WriterPart, WriterSettings } from 
 import { openWriterState } from './writer-state.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 
-/** Milliseconds in which requests in progress must end when the writer closes. */
+/** Grace period in milliseconds for requests in progress when the writer closes. */
 const CLOSE_MS = 5_000
 /** Milliseconds between two sweeps of idle connections while the writer closes. */
 const SWEEP_MS = 20
-/** Number of prefixes of request ids, so that no two starts are likely to share one. */
+/** Number of prefixes of request ids, so large that two starts rarely share one. */
 const REQUEST_PREFIXES = 2 ** 32
 
 /**
- * Runs the writer's thread, with the only writing connection to the store and the private listener. An fsync here
+ * Runs the writer's thread, which has the only writing connection to the store and the private listener. An fsync here
  * delays only publishers. `openCarried` opens a log that other machines carry; null for a log of this node alone.
  */
 export async function runWriter(
@@ -69,7 +69,7 @@ export async function runWriter(
     onBroken: (error: Error) => state.breakDown(`${error.message}: ${errorMessage(error.cause)}`),
   }
 
-  /** Tells why the writer does not start, unless it was stopped before. Throws what is a fault of the program. */
+  /** Reports why the writer does not start, unless it was stopped before. Throws bugs. */
   function refuse(error: unknown): void {
     if (state.isStopping()) return
     const isOfTable = openCarried !== null && error instanceof StoreError && !isOfMachine(error.cause)
@@ -90,7 +90,7 @@ export async function runWriter(
   const { db, appender, held, path, mark } = log
   using highWater = openHighWater(dataDirectory)
   state.watch(filesHeldOpen(dataDirectory), storePath(dataDirectory))
-  // A crash may have come after a commit and before its head was seen: the store has the head.
+  // A crash may follow a commit before its head was seen, so the store has the head.
   const head = openHeadCell(settings.head)
   head.move(appender.head().seq)
 
@@ -112,7 +112,7 @@ export async function runWriter(
     // The head of a carried log moves at `onHead`, whichever node has published.
     onDurable: (seq) => (carried === null ? head.move(seq) : undefined),
     onCommit(committed) {
-      // Only a commit with events shows that the disk has room: one of duplicates writes nothing.
+      // Only a commit with events proves room on the disk, because one of duplicates writes nothing.
       state.committed()
       if (carried === null) writeMark()
       tell('committed', committed)
@@ -209,7 +209,7 @@ function openClock(
 /** Signal that is never aborted. */
 const NEVER = new AbortController().signal
 
-/** Counts requests, and sends one message for each turn of the event loop, because messages are costly. */
+/** Counts requests. Sends one message for each turn of the event loop, because messages are costly. */
 function countRequests(tell: TellMain): Pick<PublishApiSettings, 'onRequest' | 'onAnswered'> {
   const outcomes = new Map<PublishOutcome, number>()
   const reports: PublishApiReport[] = []
@@ -242,10 +242,10 @@ async function listen(server: Server, { port, host }: WriterSettings): Promise<n
   return address.port
 }
 
-/** Closes the listener, answers the requests in progress, and cuts connections that are left after `CLOSE_MS`. */
+/** Closes the listener, answers the requests in progress, and cuts remaining connections after `CLOSE_MS`. */
 function close(server: Server): void {
   server.close()
-  // A kept-alive connection that has its answer would delay the stop up to the limit.
+  // An answered keep-alive connection would delay the stop up to the limit.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   server.once('close', () => clearInterval(sweep))
   setTimeout(() => server.closeAllConnections(), CLOSE_MS).unref()

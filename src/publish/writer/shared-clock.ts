@@ -1,6 +1,6 @@
 import { type Ms, msOf } from '../../protocol/moment.ts'
 
-/** The clock of a whole service in a test: one thread sets it, and all threads read it. */
+/** Clock of a whole service in a test. One thread sets it, and all threads read it. */
 export type SharedClock = Readonly<{
   /** The memory with which other threads open the same clock. */
   buffer: SharedArrayBuffer

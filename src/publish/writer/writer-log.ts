@@ -20,7 +20,7 @@ export type WriterLog = Readonly<{
   held: HeldDrafts
   /** Newest signed tree for the high-water mark; null when the node has served a larger one. */
   mark(): HighWater | null
-  /** Path of commits of a log that other machines carry; absent for a log of this node alone. */
+  /** Commit path of a log that other machines carry; absent for a log of this node alone. */
   path?: CommitPath
 }>
 
@@ -48,26 +48,26 @@ export function filesHeldOpen(dataDirectory: string): readonly string[] {
   return [store, `${store}-wal`, `${store}-shm`, ...others]
 }
 
-// The port of the writer to machines that carry the log. An option fills it: how a commit becomes durable, who leads, and
-// what follows.
+// Port of the writer for machines that carry the log. An option implements how a commit becomes durable, which node
+// leads, and which nodes follow.
 
 /** A log that other machines carry, in the writer's thread. */
 export type CarriedLog = AsyncDisposable &
   Required<WriterLog> &
   Readonly<{
-    /** Begins to follow the log, and to lead it when it may. */
+    /** Begins to follow the log, and to lead it when possible. */
     start(listeners: CarriedListeners): void
-    /** Head of the whole log at a moment after the call; null when it cannot be known. */
+    /** Head of the whole log, read after the call; null when it is unknown. */
     barrier(): Promise<Seq | null>
     /** Whether this node leads: it alone asks the chain. */
     leads(): boolean
-    /** Whether this node takes drafts now, as far as the other machines are concerned. */
+    /** Whether the other machines currently allow this node to accept drafts. */
     isPublishable(): boolean
-    /** Further paths of the private listener, each for POST: steps of the operator. */
+    /** Operator steps: further paths of the private listener, each for POST. */
     steps: OperatorSteps
   }>
 
-/** Listeners to the books of a carried log, which commits of all nodes change. */
+/** Listeners for changes of the books of a carried log, by commits of all nodes. */
 export type CarriedListeners = Readonly<{
   queue: Pick<CommitQueue, 'changed' | 'lead'>
   /** Called after each change of the books, with the number of events that came from other nodes. */
@@ -78,7 +78,7 @@ export type CarriedListeners = Readonly<{
 
 /** Clocks and timers of the thread, and its unhandled rejections. */
 export type WriterTime = Readonly<{
-  /** Milliseconds since 1970, and of a clock that never jumps. */
+  /** Milliseconds since 1970; `monotonicMs` never jumps. */
   nowMs(): number
   monotonicMs(): number
   random(): number
@@ -93,9 +93,9 @@ export type CarrierContext = CommitFailureSettings &
   Readonly<{
     /** Aborted when the node stops. */
     signal: AbortSignal
-    /** Whether this node takes drafts, as far as its disk, its clock and its stop are concerned. */
+    /** Whether this node's disk, clock and state allow it to accept drafts. */
     accepts(): boolean
-    /** Sends news to the main thread, where the option reads it. It must be fit to be passed between threads. */
+    /** Sends news to the main thread, where the option reads it. It must be structured-cloneable. */
     report(news: object): void
   }>
 

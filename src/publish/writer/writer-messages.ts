@@ -9,7 +9,7 @@ import type { Committed, CommittedHeld } from '../commit-queue.ts'
 import type { ClockFault } from './clock-guard.ts'
 import type { ThreadLink } from '../thread-link.ts'
 
-/** Code of an option that runs in the writer's thread: its module, and settings that can be passed between threads. */
+/** Code of an option that runs in the writer's thread: its module, and structured-cloneable settings. */
 export type WriterPart = Readonly<{ module: string; settings: object }>
 
 /** Start-up settings of the writer's thread. */
@@ -31,7 +31,7 @@ export type WriterSettings = Readonly<{
   acceptClock: boolean
   /** Whether `requests` has accepted requests too. */
   tellsAccepted: boolean
-  /** Memory of a shared clock that replaces the machine's (`openSharedClock`) and is always believed. */
+  /** Memory of a shared clock that replaces the machine's (`openSharedClock`) and is always trusted. */
   clock?: SharedArrayBuffer | undefined
 }>
 
@@ -39,7 +39,9 @@ export type WriterSettings = Readonly<{
 export type FromWriter = Readonly<{
   /** The private listener has this port. */
   listening(port: number): void
-  /** The settings cannot work (`refused`), or the store or its disk cannot be used. The writer ends before it listens. */
+  /**
+   * The writer ends before it listens: the settings cannot work (`refused`), or the store or its disk cannot be used.
+   */
   refused(reason: string): void
   unusable(reason: string): void
   /** A question that only the main thread can answer. `accepting`: whether the writer accepts publishes. */
@@ -53,21 +55,21 @@ export type FromWriter = Readonly<{
   carrier(news: object): void
   /** News of the judge of transactions. */
   judge(news: object): void
-  /** Publish requests by outcome, and reports of refused requests, also of accepted ones if that is wanted. */
+  /** Publish requests by outcome, and reports of refused requests. Reports of accepted ones are optional. */
   requests(outcomes: ReadonlyMap<PublishOutcome, number>, reports: readonly PublishApiReport[]): void
   /** The private listener ended a connection to make room for another. */
   crowded(): void
-  /** A draft with a wrong order or balance was published (`--balances report`): the field at fault. */
+  /** A draft with a wrong order or balance was published (`--balances report`), with the field at fault. */
   irregular(field: string): void
   /** The disk has become full, or has room again. */
   room(room: boolean): void
-  /** A file that this process holds open was replaced or removed: its path. */
+  /** A file that this process holds open was replaced or removed, with its path. */
   replaced(file: string): void
-  /** The clock can no longer be believed, or can again (null). */
+  /** The clock can no longer be trusted, or can again (null). */
   clock(fault: ClockFault | null): void
-  /** An error of the service prevented an answer: that of this request; null when it concerns no request. */
+  /** An error of the service prevented an answer. The report is that of the request; null when there is none. */
   failure(reason: string, report: PublishApiReport | null): void
-  /** The store must not be written any more, so the service must stop. */
+  /** The store must not be written again, so the service must stop. */
   broken(reason: string): void
 }>
 
@@ -76,7 +78,7 @@ export type TellMain = ThreadLink<FromWriter>['tell']
 
 /** Messages of the main thread to the writer's thread. */
 export type ToWriter = Readonly<{
-  /** Head of the whole log at a moment after the call; null when it cannot be known. */
+  /** Head of the whole log, read after the call; null when it is unknown. */
   barrier(): Promise<Seq | null>
   /** Refuses all further publish requests. */
   stop(): void

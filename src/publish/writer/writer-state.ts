@@ -7,20 +7,20 @@ import { statSync } from 'node:fs'
 
 /** Milliseconds between two probes of a full disk. */
 const ROOM_PROBE_MS = 500
-/** Bytes that a disk must accept to count as having room. Few commits write more. */
+/** Bytes that a probe of the disk writes to show that it has room. Few commits write more. */
 const ROOM_PROBE_BYTES: number = 1024 * 1024
-/** Milliseconds between two looks at the files that the writer holds open. */
+/** Milliseconds between two checks of the files that the writer holds open. */
 const LOOK_MS = 1_000
 
 /** Whether the writer accepts publish requests, and the events that change it. */
 type WriterState = Readonly<{
   /** Whether the node accepts publish requests now. */
   accepting(): boolean
-  /** Refusal of all requests now: the clock is wrong, or a file of the store was replaced. Null for none. */
+  /** Current refusal of all requests, because the clock is wrong or a file of the store was replaced; null for none. */
   refusal(): FailedOutcome | null
-  /** Watches these files from now on. They are open. That of the `growing` path never gets smaller. */
+  /** Watches these open files from now on. The file of the `growing` path never shrinks. */
   watch(paths: readonly string[], growing: string): void
-  /** Whether the watched files are those that this process has opened. */
+  /** Whether the watched paths still name the files that this process has opened. */
   isInPlace(): boolean
   /** Must be called when a commit succeeded. */
   committed(): void
@@ -43,7 +43,10 @@ export function openWriterState(
 ): WriterState {
   let broken = false
   const stop = new AbortController()
-  /** Probes of a full disk; null while it has room. Publishers may send nothing while the node says that it is full. */
+  /**
+   * Timer of probes while the disk is full; null otherwise. Publishers may send nothing while the node reports a full
+   * disk.
+   */
   let probing: NodeJS.Timeout | null = null
 
   function full(): void {
@@ -82,7 +85,7 @@ export function openWriterState(
     isInPlace,
     watch(paths, growing) {
       replaced = watchOpenFiles(paths, growing)
-      // Found without a request too, for the log line and `/readyz`.
+      // Checked without a request too, for the log line and `/readyz`.
       setInterval(isInPlace, LOOK_MS).unref()
     },
     committed() {
@@ -103,11 +106,10 @@ export function openWriterState(
 type OpenFile = Readonly<{ id: string; bytes: bigint }>
 
 /**
- * Watches files that this process holds open. A file that is moved away or replaced goes on to be written, and nobody finds
- * by its path what was written. The returned function gives the first path that names another file by now, or none; null
- * while all are in place. A replaced file stays replaced. A path without a file, such as the write-ahead log of a store
- * before its first use, is watched from the moment it has one. The file of the `growing` path never gets smaller: one that
- * does was overwritten in place, as `cp` does.
+ * Watches files that this process holds open. Writes to a moved or replaced file continue, but nobody finds them by its
+ * path. The returned function returns the first path that now names another file, or none; null while all are in place.
+ * A replaced file stays replaced. A missing file, such as the write-ahead log of an unused store, is watched when it
+ * appears. The file of the `growing` path never shrinks. A smaller one was overwritten in place, as `cp` does.
  */
 function watchOpenFiles(paths: readonly string[], growing: string): () => string | null {
   const opened = new Map<string, OpenFile>()
@@ -128,13 +130,16 @@ function watchOpenFiles(paths: readonly string[], growing: string): () => string
   return () => (replaced ??= look())
 }
 
-/** The file at a path; its id is device and inode, which no two files have at a time. `unknown` when nobody can tell. */
+/**
+ * File at a path. Its id is device and inode, which are unique at any time. Returns `unknown` when the disk cannot
+ * answer.
+ */
 function fileAt(path: string, unknown: OpenFile | null): OpenFile | null {
   try {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found === undefined ? null : { id: `${found.dev}:${found.ino}`, bytes: found.size }
   } catch {
-    // A disk that cannot answer at this moment says nothing about the file.
+    // A temporary disk error says nothing about the file.
     return unknown
   }
 }

@@ -7,7 +7,7 @@ import { WriterRefusal } from '../tx-judge.ts'
 import { LATE, openThreadLink } from '../thread-link.ts'
 import type { FromWriter, ToWriter, WriterSettings } from './writer-messages.ts'
 
-/** Listeners of the main thread to a writer that listens: one for each kind of message. */
+/** Listeners of the main thread for messages of a listening writer, one for each kind. */
 export type WriterListeners = Omit<FromWriter, 'listening' | 'refused' | 'unusable'>
 
 export type Writer = Readonly<{
@@ -15,9 +15,9 @@ export type Writer = Readonly<{
   port: number
   /** Refuses all further publish requests. The private listener answers until the writer is disposed. */
   stop(): void
-  /** Head of the whole log at a moment after the call; null when that cannot be known within `msMax`. */
+  /** Head of the whole log, read after the call; null when it is unknown within `msMax`. */
   barrier(msMax: number): Promise<Seq | null>
-  /** Stops at once, like a crash. Nothing more is signed. */
+  /** Stops immediately, as a crash does. Nothing more is signed. */
   kill(): Promise<void>
 }> &
   AsyncDisposable
@@ -25,13 +25,16 @@ export type Writer = Readonly<{
 /** Module of the thread that writes the log of this node alone. */
 const OWN_THREAD = new URL(import.meta.resolve('./writer-thread.ts'))
 
-/** Longest end of the writer, in milliseconds. A thread that others still hold is cut off: its commits are durable. */
+/**
+ * Longest end of the writer, in milliseconds. A thread that does not end by then is terminated; its commits are
+ * durable.
+ */
 const END_MS_MAX = 20_000
 
 /**
  * Starts the writer's thread. Resolves when it is listening. Throws `WriterRefusal` for settings that cannot work, and
- * `StoreError` for a store or disk that cannot be used. A writer may wait for the machines that carry its log, or for its
- * judge of transactions; `stop` ends that.
+ * `StoreError` for a store or disk that cannot be used. A writer may wait for the machines that carry its log, or for
+ * its judge of transactions; `stop` ends that wait.
  */
 export async function startWriter(
   settings: WriterSettings,
@@ -39,7 +42,7 @@ export async function startWriter(
   { thread = OWN_THREAD, stop }: Readonly<{ thread?: URL; stop?: AbortSignal }> = {},
 ): Promise<Writer> {
   const worker = new Worker(thread, { workerData: settings })
-  // `once` of node:events would reject when the thread fails. The 'error' listener below reports that.
+  // `once` of node:events would reject when the thread fails, which the 'error' listener below reports.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const listening = Promise.withResolvers<number>()
   let closing = false
