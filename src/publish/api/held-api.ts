@@ -128,7 +128,7 @@ type ListedDraft = Readonly<{
   acceptedAtMs: number
   settledAt: string | null
   settledAtMs: number | null
-  /** What it waits for: the chain, earlier held drafts of its contest, or the books; null when it is settled. */
+  /** Obstacle: the chain, earlier held drafts of its contest, or the books; null when it is settled. */
   waitsFor: 'chain' | 'contest' | 'books' | null
   place: string | null
   reason: string | null
