@@ -11,7 +11,7 @@ import { parseUtf8 } from '../tlog/note.ts'
 import { askWitnesses, type CollectedWitnesses, type ChosenWitnesses } from './witnesses.ts'
 import { askedAgain } from './reading/live-source.ts'
 
-/** Answers that are fetched before the log is read, so that one pass through the log checks all of them. */
+/** Answers fetched before the log is read, so that one pass through the log checks all of them. */
 export type CollectedAnswers = Readonly<{
   served: ServedCheckpoint
   /** Number of events that the other answers and checkpoints cover. */
@@ -35,7 +35,7 @@ export type AskAllSettings = Readonly<{
 }>
 
 /**
- * Asks a service for its figures between two checkpoints, so that the second covers all of them. `savedSize` is the
+ * Fetches a service's figures between two checkpoints, so that the second covers all of them. `savedSize` is the
  * largest size of the saved checkpoints. Rejects with a `WrongError` when a checkpoint cannot be verified.
  */
 export async function askLive(
@@ -63,7 +63,7 @@ export async function askLive(
   return { served, covered, figures, samples, months, witnesses }
 }
 
-/** Seq of the event that closed the newest closed month: the first one after it. 0 without closed months. */
+/** Seq of the first event after the newest closed month, which closed it; 0 without closed months. */
 function closedBy(months: readonly ListedMonth[]): number {
   return months.reduce((most, { manifest }) => Math.max(most, manifest === null ? 0 : manifest.size + 1), 0)
 }
@@ -131,14 +131,14 @@ async function monthsOf(
   }
 }
 
-/** Checks that `SHA256SUMS` agrees with the manifests. It may have one more month that has just closed. */
+/** Checks that `SHA256SUMS` agrees with the manifests. It may have one more month, closed a moment ago. */
 async function checkSums(source: Source, months: readonly ListedMonth[], list: Checklist): Promise<void> {
   const place = 'archive/SHA256SUMS'
   const expected = sha256SumsOf(months)
   const body = await askedAgain(
     source.pause,
     () => source.read(place),
-    // A node that is behind the list may lack the month that has just closed.
+    // A node that is behind the list may lack the newest closed month.
     (sums) => source.is === 'service' && !textOf(sums).startsWith(expected),
   )
   if (body === undefined && source.is === 'folder') return

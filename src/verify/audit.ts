@@ -1,8 +1,8 @@
 /**
- * The room of the sceptic: it recomputes root, proofs and every figure of a log from public answers alone. It may know the
- * protocol, the tree, the folds and the client, and nothing that runs on the log's server; it runs in any runtime. Begin to
- * read here: `audit` verifies everything, `inspect` one part. `ask-all.ts` collects the answers, `read-log.ts` reads the log
- * once, `verdicts.ts` and `parts.ts` judge.
+ * The room `verify` recomputes root, proofs and every figure of a log from public answers alone. It may import the
+ * protocol, the tree, the folds and the client, and nothing that runs on the log's server. It runs in any runtime.
+ * Begin to read here: `audit` verifies everything, `inspect` one part. `ask-all.ts` collects the answers, `read-log.ts`
+ * reads the log once, `verdicts.ts` and `parts.ts` judge.
  */
 import { treeHasher } from '../tlog/hash.ts'
 import { formatVkey } from '../tlog/note.ts'
@@ -53,9 +53,9 @@ export type AuditSettings = AskAllSettings &
     signal: AbortSignal
   }>
 
-/** Check of the transactions of a log against a blockchain, which an option brings. */
+/** Check of a log's transactions against a blockchain, provided by an option. */
 export type ChainCheck = Readonly<{
-  /** Opens the collection of a log's transactions. Its random sample is drawn now, when the checkpoint is fixed. */
+  /** Opens the collection of a log's transactions. Draws its random sample now, when the checkpoint is fixed. */
   collect(): Readonly<{
     /** Takes the next entry, in the order of the log. */
     add(entry: Entry): void
@@ -69,7 +69,7 @@ export type ChainCheck = Readonly<{
 export type ChainReport = Readonly<{
   /** Explanations for the user: the sample and its arithmetic, the servers, and what was not compared. */
   lines: readonly string[]
-  /** Whether any transaction got a sure answer, or there was none to ask about. */
+  /** Whether any transaction got a definite answer, or there was none to ask about. */
   isAnswered: boolean
 }>
 
@@ -87,15 +87,15 @@ export type Audit = Readonly<{
     notes: readonly Readonly<{ size: number; note: Uint8Array }>[]
     vkeys: readonly string[]
   }> | null
-  /** Null without a quorum of chosen witnesses that could not vouch for two logs without a lie. */
+  /** Null unless a quorum of the chosen witnesses vouches and could not vouch for another log without lying. */
   vouched: Vouched | null
 }>
 
 /**
- * Verifies everything that a log publishes: signature, root, consistency with every saved checkpoint, the chosen witnesses,
- * archive, lines, and every figure, which is recomputed. Faults are in the result. Rejects only when the source cannot be read or the signal
- * is aborted. Memory grows with contests, prizes, payouts and corrections, by 34 bytes for any other event, and by the
- * files of one month.
+ * Verifies everything that a log publishes: signature, root, consistency with saved checkpoints, chosen witnesses,
+ * archive and lines. Recomputes every figure. Faults are in the result. Rejects only when the source cannot be read or
+ * the signal is aborted. Memory grows with contests, prizes, payouts and corrections, by 34 bytes for any other event,
+ * and by the files of one month.
  */
 export async function audit(settings: AuditSettings): Promise<Audit> {
   const { source, primitives } = settings
@@ -125,12 +125,12 @@ export async function audit(settings: AuditSettings): Promise<Audit> {
   return finished(list, known, asked, { ...found, chain }, isSound)
 }
 
-/** Result for one part of a log: that of an audit, and the proved entry of an event. */
+/** Result for one part of a log: an audit's result, and the proved entry of an event. */
 type Inspection = Audit & Readonly<{ entry: Entry | null }>
 
 /**
- * Verifies one part of a log in a few requests: signature, consistency with every saved checkpoint, the chosen witnesses,
- * and the part, which is proved by the tiles of the tree. No figure is recomputed. Faults and rejections are those of `audit`.
+ * Verifies one part of a log in a few requests, with the signature, the saved checkpoints and the chosen witnesses. The
+ * tiles of the tree prove the part. No figure is recomputed. Faults and rejections are those of `audit`.
  */
 export async function inspect(settings: AuditSettings, part: LogPart): Promise<Inspection> {
   const { source, primitives } = settings
@@ -195,7 +195,7 @@ function largestOf(sizes: readonly number[]): number {
   return sizes.reduce((most, size) => Math.max(most, size), 0)
 }
 
-/** Proves the roots at these sizes by the tiles of the tree. False, with a finding, when it cannot. */
+/** Proves the roots at these sizes by the tiles of the tree. False, with a finding, when a root cannot be proved. */
 async function proveSizes(list: Checklist, tree: SignedTree, sizes: readonly number[]): Promise<boolean> {
   try {
     for (const size of sizes) await tree.prove(size)
@@ -245,7 +245,9 @@ function unfinished(list: Checklist, notes: readonly string[]): Audit {
   return { checks: list.checks(), notes, chain: null, evidence: [], keep: null, vouched: null }
 }
 
-/** Result of a finished audit. `isSound`: the entries or proofs lead to the signed root, so its checkpoint may be kept. */
+/**
+ * Result of a finished audit. `isSound`: the entries or proofs lead to the signed root, so the checkpoint may be kept.
+ */
 function finished(
   list: Checklist,
   { trust, earlier }: Known,
@@ -254,7 +256,7 @@ function finished(
   isSound: boolean,
 ): Audit {
   const isKept = isSound && (['consistency', 'witnesses'] as const).every((name) => list.is(name) !== 'wrong')
-  // The witnessed note comes first: of two notes of one size it proves more.
+  // The witnessed note comes first, because it proves more than another of the same size.
   const isWitnessed = list.is('witnesses') === 'right'
   const kept = [...(isWitnessed ? [witnesses?.witnessed ?? served] : []), served]
   return {

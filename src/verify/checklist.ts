@@ -30,7 +30,7 @@ export type CheckName =
   | 'proof'
   | 'file'
 
-/** Result of one check. A check whose data is absent or was not reached is `not checked`, never `right`. */
+/** Result of one check. A check without data, or not reached, is `not checked`, never `right`. */
 export type Check = Readonly<{
   name: CheckName
   is: 'right' | 'wrong' | 'not checked'
@@ -48,7 +48,7 @@ export type Checklist = Readonly<{
   checks(): readonly Check[]
 }>
 
-/** Opens a checklist without results. It reports these checks, in this order. */
+/** Opens an empty checklist for these checks, reported in this order. */
 export function openChecklist(names: readonly CheckName[]): Checklist {
   const results = new Map<CheckName, Check>()
   const checkOf = (name: CheckName): Check =>

@@ -25,7 +25,7 @@ import type { WitnessDemand } from './witnesses.ts'
 
 /** A part of a log that can be proved without reading the rest. */
 export type LogPart =
-  /** Nothing but the growth of the log since the saved checkpoints. */
+  /** Only the growth of the log since the saved checkpoints. */
   | Readonly<{ is: 'growth' }>
   | Readonly<{ is: 'event'; seq: number }>
   | Readonly<{ is: 'month'; month: Month }>
@@ -47,7 +47,7 @@ type PartSettings = Readonly<{
 /** Name of a receipt among the saved checkpoints. */
 const RECEIPT = 'the proof'
 
-/** Checks one part of a log. Returns the proved entry of an event; null for any other part, or when it is not proved. */
+/** Checks one part of a log. Returns the proved entry of an event; null for other parts, or without a proof. */
 export async function checkPart(
   settings: PartSettings,
   list: Checklist,
@@ -90,7 +90,10 @@ function unsigned({ size }: PartSettings, seq: number): string {
   return `event ${seq} is not signed yet: the checkpoint has ${formatCount(size, 'event')}`
 }
 
-/** Entry of an event, proved to be in the tree, and the number of hashes of the proof. Throws a `WrongError` otherwise. */
+/**
+ * Entry of an event with a proof that it is in the tree, and the number of hashes of the proof. Throws a `WrongError`
+ * otherwise.
+ */
 export async function provedEntry(
   { source }: Pick<PartSettings, 'source'>,
   tree: SignedTree,
@@ -101,8 +104,8 @@ export async function provedEntry(
 }
 
 /**
- * Checks a closed month: its files lead from the tree before it to the root that was signed at its end, and the events
- * around it are of other months, so that none is left out.
+ * Checks a closed month. Its files must lead from the tree before it to the root that was signed at its end. The events
+ * around it must be of other months, so that none is left out.
  */
 async function checkMonth(settings: PartSettings, list: Checklist, month: Month): Promise<void> {
   const { source, primitives, trust, tree, size } = settings
@@ -142,14 +145,14 @@ async function checkMonth(settings: PartSettings, list: Checklist, month: Month)
   )
 }
 
-/** Checkpoint of a receipt, which the log must have grown from like any saved one; none for another part. */
+/** Checkpoint of a receipt, which must be consistent with the log like any saved one; none for another part. */
 export function receiptNote(part: LogPart): readonly SavedNote[] {
   const parsed = part.is === 'proof' ? parseReceipt(part.bytes) : null
   if (parsed?.ok !== true) return []
   return [{ name: RECEIPT, note: formatUtf8(parsed.value.checkpoint), named: true }]
 }
 
-/** Checks that the event of a receipt is in its tree. The growth of the log from that tree is a check of its own. */
+/** Checks that the event of a receipt is in its tree. Another check compares that tree with the log. */
 async function checkReceipt(
   { source, primitives, trust, witnesses }: PartSettings,
   list: Checklist,
@@ -170,7 +173,7 @@ async function checkReceipt(
   list.right('proof', `it leads from event ${index + 1} to the root of ${size} signed events${cosigners}`)
 }
 
-/** The chosen witnesses that have signed a note, in words. Throws a `WrongError` when a signature is invalid. */
+/** Text about the chosen witnesses that have signed a note. Throws a `WrongError` when a signature is invalid. */
 async function cosignersOf(
   note: Uint8Array,
   { keys }: WitnessDemand,
@@ -183,7 +186,7 @@ async function cosignersOf(
   return names.length === 0 ? ', which none of your witnesses has signed' : `, signed by ${names.join(', ')}`
 }
 
-/** Checks that an event of the log names a file of a loyalty run. The served list of runs only says which event. */
+/** Checks that an event of the log names a file of a loyalty run. The served list of runs only tells which event. */
 async function checkLoyaltyFile(settings: PartSettings, list: Checklist, digest: string): Promise<void> {
   const place = 'loyalty/runs'
   const body = await settings.source.read(place)

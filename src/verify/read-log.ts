@@ -77,7 +77,7 @@ export async function readLog(
 /** Result of one check: the number of answers recomputed, and the findings. */
 type CheckResult = { answers: number; wrong: Finding[] }
 
-/** Published answers that are recomputed while the log is read: each after the entry up to which it counts. */
+/** Published answers that are recomputed while the log is read, each after the last entry that it counts. */
 type RecomputedAnswers = Readonly<{
   /** Throws a `WrongError` when the entry cannot be posted. Nothing can be recomputed after it. */
   add(entry: Entry): void
@@ -86,7 +86,7 @@ type RecomputedAnswers = Readonly<{
   left(): readonly PublishedAnswer[]
 }>
 
-/** Opens the recomputation of answers in any order. Those that count no event are recomputed at once. */
+/** Opens the recomputation of answers in any order. Recomputes answers that count no event immediately. */
 function openRecomputedAnswers(answers: readonly PublishedAnswer[]): RecomputedAnswers {
   const ahead = answers.toSorted((a, b) => b.seq - a.seq)
   const books = openReplayBooks(answers.flatMap(({ moments }) => moments))

@@ -16,7 +16,7 @@ const NOT_PROVED = `${UNSEEN}, that none was kept out of the log, or that others
 const NOT_PROVED_VOUCHED = `${UNSEEN}, or that none was kept out of the log.`
 const COMPARE = 'For the last, compare checkpoints with others'
 
-/** Checks without which nothing is verified, where an audit has them. */
+/** Checks that an audit needs. If one of them is missing, nothing is verified. */
 const NEEDED: ReadonlySet<CheckName> = new Set([
   'signature',
   'root',
@@ -29,8 +29,8 @@ const NEEDED: ReadonlySet<CheckName> = new Set([
 ])
 
 /**
- * Whether nothing is wrong, the whole log or its part was checked against a signature, and the chain and the witnesses, if
- * they were to be asked, gave a sure answer.
+ * Whether the result is verified. Nothing may be wrong, and a signature must cover the log or its part. The chain and
+ * the witnesses must have given a definite answer if they were asked.
  */
 export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): boolean {
   const isShort = ({ name, is }: Check): boolean => is === 'wrong' || (is !== 'right' && NEEDED.has(name))
@@ -38,7 +38,8 @@ export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): 
 }
 
 /**
- * Report of one screen; `drawn` for a terminal with symbols and colours. `canAskChain`: whether an option asks a blockchain.
+ * Report of one screen. `drawn` uses symbols and colours for a terminal. `canAskChain`: whether an option asks a
+ * blockchain.
  */
 export function formatReport(
   audit: Audit,

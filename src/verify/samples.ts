@@ -14,7 +14,7 @@ import { formatUtf8, parseUtf8 } from '../tlog/note.ts'
 const PAGE_EVENTS = 100
 const PAGES = 3
 
-/** Lines from other addresses than the archive, to be compared with those of the log. */
+/** Lines from other addresses than the archive, to compare with those of the log. */
 export type Samples = Readonly<{
   pages: number
   wrong: Finding[]
@@ -22,9 +22,9 @@ export type Samples = Readonly<{
   newest: number
   /** Signed tree of the sampled receipt; null if none was requested, or if it is wrong. */
   tree: Readonly<{ place: string; size: number; root: Hash }> | null
-  /** Compares the next event, with its leaf, with the samples of it. */
+  /** Compares the next event and its leaf with their samples. */
   pass(event: DaybookEvent, leaf: Uint8Array): void
-  /** Finding about the first shown line whose event has not passed; null when all have. */
+  /** Finding about the first sampled line whose event has not passed; null when all have. */
   unpassed(): Finding | null
 }>
 
@@ -36,7 +36,7 @@ type SampledReceipt = Readonly<{
   proof: readonly Hash[]
 }>
 
-/** Asks for the newest page of events, random pages with details, one random event and one random receipt. */
+/** Fetches the newest page of events, random pages with details, one random event and one random receipt. */
 export async function askSamples(
   { source, chance, primitives }: Readonly<{ source: Source; chance: () => number; primitives: Primitives }>,
   trust: Trust,
@@ -88,7 +88,7 @@ export async function askSamples(
   return { pages, wrong, newest, tree: receipted, ...openComparison(shown, receipted, wrong, primitives) }
 }
 
-/** Compares the shown lines and the receipt with the events of the log. Adds differences to `wrong`. */
+/** Compares the sampled lines and the receipt with the events of the log. Adds differences to `wrong`. */
 function openComparison(
   shown: Map<number, Shown[]>,
   receipted: SampledReceipt | null,
@@ -118,7 +118,7 @@ function openComparison(
 /** An event as an address shows it. With details `leaf` is its entry in the tree; otherwise null. */
 type Shown = Readonly<{ path: string; line: string; leaf: string | null }>
 
-/** Lines of a page: contiguous from `first`. When it is null, descending from the end of a log of `size` events or more. */
+/** Lines of a page, contiguous from `first`. With null they descend from the end of a log of at least `size` events. */
 function linesOf(
   path: string,
   body: Uint8Array | undefined,

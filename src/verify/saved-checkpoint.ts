@@ -12,7 +12,7 @@ import { formatBase64, formatUtf8 } from '../tlog/note.ts'
 export type SavedNote = Readonly<{
   name: string
   note: Uint8Array
-  /** Whether the user named the file, so that it must belong to this log; false for files found in a folder. */
+  /** Whether the user named the file, which then must belong to this log. False for files found in a folder. */
   named: boolean
 }>
 
@@ -27,7 +27,7 @@ export type OpenedSaved = Readonly<{
 }>
 
 /**
- * Saved checkpoints that must agree with the entries of this log. Checkpoints of other logs are set apart: a log that was
+ * Saved checkpoints that must agree with the entries of this log. Checkpoints of other logs are separate. A log
  * restored from an older copy is another log, which names the former one.
  */
 export async function openSaved(
@@ -51,7 +51,7 @@ export async function openSaved(
   return { checkpoints, wrong, notes }
 }
 
-/** Whether the events of a checkpoint are in this log: those of a former log are, up to the loss. */
+/** Whether the events of a checkpoint are in this log. Those of a former log are, up to the loss. */
 function isInLog({ origin, size }: Checkpoint, trust: Trust): boolean {
   const former = trust.formerLogs.find((log) => log.origin === origin)
   return origin === trust.origin || (former !== undefined && size <= former.size)
@@ -65,17 +65,17 @@ function lossNote(name: string, { origin, size }: Checkpoint, { formerLogs }: Tr
 /** Files, by name, that prove a finding to others. */
 export type Evidence = Readonly<{ origin: string; name: string; files: Readonly<Record<string, Uint8Array>> }>
 
-/** A checkpoint's relation to the served one, with the finding and its evidence. */
+/** Relation of a checkpoint to the served one, with the finding and its evidence. */
 export type History = Readonly<{
   is: 'consistent' | 'fork' | 'rollback'
   finding: Finding | null
   evidence: Evidence | null
 }>
 
-/** Roots of a log at some sizes, each proved to be of the served entries, and proofs between these sizes. */
+/** Roots of a log at some sizes, each proved from the served entries, and proofs between these sizes. */
 export type KnownRoots = Pick<ReplayTree, 'rootAt' | 'proof'>
 
-/** Roots that earlier checkpoints are compared with. Without `isRead` only the size and root of the newest one are known. */
+/** Roots to compare earlier checkpoints with. Without `isRead` only the size and root of the newest one are known. */
 export type ComparedRoots = Readonly<{ tree: KnownRoots; isRead: boolean }>
 
 type ComparedCheckpoint = Pick<SavedCheckpoint, 'name' | 'note' | 'checkpoint'>

@@ -15,14 +15,16 @@ import { WrongError } from './reading/finding.ts'
 import type { Source } from './reading/source.ts'
 import type { KnownRoots } from './saved-checkpoint.ts'
 
-/** Tree of a checkpoint, read by its tiles. The tiles are not trusted: each result is proved to be of the signed root. */
+/**
+ * Tree of a checkpoint, read by its tiles. The tiles are not trusted: each result is proved against the signed root.
+ */
 export type SignedTree = KnownRoots &
   Readonly<{
-    /** Proves the root of the first `size` entries, so that `rootAt` and `proof` have it. Throws a `WrongError` when it cannot. */
+    /** Proves the root of the first `size` entries, for `rootAt` and `proof`. Throws a `WrongError` without a proof. */
     prove(size: number): Promise<void>
     /** Number of hashes between an entry and the root. Throws a `WrongError` when the entry is not in the tree. */
     pathOf(index: number, entry: Uint8Array): Promise<number>
-    /** Frontier of the first `size` entries. It proves nothing until its root is compared. */
+    /** Frontier of the first `size` entries, which is unproved until its root is compared. */
     frontier(size: number): Promise<Frontier>
   }>
 

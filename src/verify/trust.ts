@@ -37,7 +37,7 @@ const KEYS_MAX = 256
 
 const KEYS_PLACE = 'log/keys'
 
-/** Thrown when a trusted key is not among those of the log: it is wrong, or the log is another one. */
+/** Error for a trusted key that the log does not list: the key is wrong, or the log is another one. */
 export class UnlistedKeyError extends WrongError {
   constructor() {
     super(KEYS_PLACE, 'the key that you trust is not among the keys of this log')
@@ -46,7 +46,7 @@ export class UnlistedKeyError extends WrongError {
 
 const malformed = (what: string): WrongError => new WrongError(KEYS_PLACE, what)
 
-/** The user's own keys as vkeys: given now, which come first, or kept by earlier runs. */
+/** The user's own keys as vkeys. Given ones come first, then those kept by earlier runs. */
 export type OwnKeys = Readonly<{ given: readonly string[]; keptOf(origin: string): readonly string[] }>
 
 /** Reads the keys of the log, and checks them against the user's own. A folder may lack the list of keys. */
@@ -110,14 +110,14 @@ export type Trust = Readonly<{
   basis: TrustBasis
   /** Keys that follow from the trusted ones by signed statements. */
   keys: readonly KeyRange[]
-  /** All listed keys, with retired ones, whose old checkpoints can still be compared with the tree. */
+  /** All listed keys, including retired ones, whose old checkpoints can still be compared with the tree. */
   listed: readonly KeyRange[]
   formerLogs: readonly FormerLogSize[]
 }>
 
 /**
- * Keys that follow from the trusted ones by statements in which an older key names a newer one. Without trusted keys, the
- * keys that the log lists are used, which proves little. Throws a `WrongError` when a trusted key is not listed.
+ * Keys that follow from the trusted ones by statements in which an older key names a newer one. Without trusted keys,
+ * uses the keys that the log lists, which proves little. Throws a `WrongError` when a trusted key is not listed.
  */
 export async function trustOf(
   list: KeyList,
@@ -146,7 +146,7 @@ export async function trustOf(
 
 /**
  * Listed keys that are equal to the trusted ones. A key of this log must stay listed. A key of a former log counts when
- * it is listed with the name of this log too. One key at least must be found.
+ * it is listed under this log's name too. At least one key must be found.
  */
 function listedTrustedKeys(
   list: KeyList,
@@ -191,8 +191,8 @@ export async function openTrusted(
 }
 
 /**
- * Checkpoint of this log or of a former one, in a note that any listed key has signed. For old checkpoints, also of
- * retired keys.
+ * Checkpoint of this log or a former one, in a note signed by any listed key. Retired keys count, because checkpoints
+ * may be old.
  */
 export async function openListed(
   note: Uint8Array,

@@ -41,7 +41,7 @@ export function judgeSignature(
   )
 }
 
-/** Judges the lines and the root. When the root differs, the tiles show the first entry that differs. */
+/** Judges the lines and the root. If the root differs, the tiles show the first entry that differs. */
 export async function judgeLog(
   list: Checklist,
   source: Source,
@@ -101,7 +101,9 @@ export async function judgeArchive(
   else list.right('archive', `digests, manifests, roots and signatures of closed months: ${reached.length}`)
 }
 
-/** Fault of a manifest: its root or its checkpoint; null when both are of the log. `tree` knows the root at its size. */
+/**
+ * Fault of a manifest: its root or its checkpoint; null when both belong to the log. `tree` knows the root at its size.
+ */
 export async function manifestFinding(
   { month, size, root, checkpoint }: Manifest,
   tree: KnownRoots,

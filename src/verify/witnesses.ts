@@ -15,10 +15,10 @@ import { type ComparedRoots, type Evidence, type History, historyOf } from './sa
 /** Path, below `/api/v1/`, of the newest checkpoint that a quorum of the log's witnesses has cosigned. */
 export const WITNESSED_PATH = 'log/checkpoint.witnessed'
 
-/** Oldest quorum that a service may show, and oldest event that no quorum vouches for. A frozen view shows only by time. */
+/** Oldest quorum that a service may show, and oldest event without a quorum. Only time reveals a frozen view. */
 const UNWITNESSED_MS_MAX: number = DAY_MS
 
-/** Keys of the witnesses that a reader has chosen, and how many of their names must vouch. */
+/** Keys of the chosen witnesses, and the number of their names that must vouch. */
 export type WitnessDemand = Readonly<{ keys: readonly VerifierKey[]; quorum: number }>
 
 /** Checkpoint that the log has signed, and the chosen witnesses on its note. */
@@ -32,7 +32,7 @@ export type WitnessedNote = Readonly<{
 }>
 
 /**
- * Opens a note that the log has signed, and verifies the cosignatures of the chosen witnesses on it. Throws a `WrongError`
+ * Opens a note that the log has signed, and verifies the chosen witnesses' cosignatures on it. Throws a `WrongError`
  * when a known signature is invalid, or when no trusted key of the log has signed.
  */
 async function openWitnessedNote(
@@ -48,13 +48,13 @@ async function openWitnessedNote(
   return { checkpoint, note, ...opened.value }
 }
 
-/** Result of the check for a quorum and its age. `says` names the witnesses, and has no `.` at its end. */
+/** Result of the check for a quorum and its age. `says` names the witnesses and has no final `.`. */
 type QuorumResult = Readonly<Pick<Check, 'is' | 'says'>>
 
 /**
- * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours. The
- * quorum of a folder may be of any age. A cosignature from the future counts for no quorum: one false witness must not
- * make the time of the others wrong. `size` is the number of events that the log has.
+ * Judges the quorum of a note, and its time by the local clock. A service must show a quorum of the last 24 hours; that
+ * of a folder may be of any age. A cosignature from the future does not count, so that one false witness does not spoil
+ * the time of the others. `size` is the number of events in the log.
  */
 export function judgeQuorum(
   { checkpoint, vouchers: all, unverified }: WitnessedNote,
@@ -82,18 +82,18 @@ export function judgeQuorum(
   return { is: 'right', says: told }
 }
 
-/** Answer at an address of a witness: a body, none (404), or a reason why there is no answer. */
+/** Answer at a witness's address: a body, none (404), or the reason why there is no answer. */
 export type WitnessAnswer =
   | Readonly<{ is: 'note'; body: Uint8Array }>
   | Readonly<{ is: 'none' }>
   | Readonly<{ is: 'silent'; why: string }>
 
-/** Witnesses that a reader has chosen. Those with an address are asked themselves. */
+/** Witnesses that a reader has chosen. Those with an address are asked directly. */
 export type ChosenWitnesses = WitnessDemand &
   Readonly<{
-    /** Addresses below which witnesses answer, without a slash at the end, with the keys of each. */
+    /** Addresses below which witnesses answer, without a final slash, with the keys of each. */
     asked: readonly Readonly<{ url: string; keys: readonly VerifierKey[] }>[]
-    /** Asks a witness for a note. Bounds the bytes and the time of the answer. */
+    /** Asks a witness for a note. Limits the bytes and the time of the answer. */
     ask(address: string): Promise<WitnessAnswer>
   }>
 
@@ -103,7 +103,7 @@ type WitnessView = Readonly<{
   name: string
   note: Uint8Array
   checkpoint: Checkpoint
-  /** Whether a key of the log has signed it, so that it proves something to others too. */
+  /** Whether a key of the log has signed it, so that it is proof for others too. */
   isSigned: boolean
 }>
 
@@ -158,8 +158,8 @@ async function witnessedOf(
 }
 
 /**
- * Reads the answer of a witness. A checkpoint that either the log or the witness has signed is compared with the log: if
- * both signatures were needed, a log could sign in a form that hides the other tree.
+ * Reads the answer of a witness. A checkpoint counts with the signature of either the log or the witness. If both were
+ * needed, a log could hide another tree by signing it in another form.
  */
 async function viewOf(
   name: string,
@@ -195,7 +195,10 @@ async function viewOf(
 
 const UNREAD = 'the events could not all be read'
 
-/** First events that a quorum vouches for, and the number of witnesses that would have to lie to show others another log. */
+/**
+ * First events that a quorum vouches for, and the number of witnesses that would have to lie to show others another
+ * log.
+ */
 export type Vouched = Readonly<{ size: number; liars: number }>
 
 /** Roots of a log, and the moment of its first event that no quorum vouches for; null when there is none. */
@@ -203,7 +206,7 @@ type WitnessedRoots = ComparedRoots & Readonly<{ unwitnessed: Ms | null }>
 
 type WitnessJudgement = Readonly<{ evidence: readonly Evidence[]; vouched: Vouched | null }>
 
-/** Judges the quorum, and every tree that a witness was shown, against the log as it is served now. */
+/** Judges the quorum, and compares every tree that a witness was shown with the served log. */
 export function judgeWitnesses(
   list: Checklist,
   source: Source,
@@ -219,7 +222,7 @@ export function judgeWitnesses(
   const evidence = comparable.flatMap((view, index) => {
     const isFirst = comparable.findIndex(({ checkpoint }) => isEqual(checkpoint, view.checkpoint)) === index
     const { is, finding, evidence: found } = historyOf(view, served, tree)
-    // A folder is a copy, which may be older than what it is compared with.
+    // A folder is a copy, which may be older than the witnesses' checkpoint.
     if (finding === null || (is === 'rollback' && !isService)) return []
     const what = view.name === WITNESSED_PATH ? finding.what : viewSays(is, view, size)
     list.wrong('witnesses', { place: view.name, what })
@@ -256,7 +259,7 @@ function isEqual(one: WitnessView['checkpoint'], other: WitnessView['checkpoint'
 }
 
 function viewSays(is: History['is'], { checkpoint, isSigned }: WitnessView, size: number): string {
-  // Without a signature of the log, the word of the witness stands against that of the log.
+  // Without a signature of the log, it is the witness's statement against the log's.
   if (!isSigned) {
     const shown =
       is === 'rollback'

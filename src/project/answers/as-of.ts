@@ -18,7 +18,7 @@ export function isSettledBefore(head: Head, end: Ms): boolean {
   return head.atMs !== null && head.atMs >= end
 }
 
-/** The later of the clock and the head, so that a clock that lags hides no published event. */
+/** The later of the clock and the head, so that a slow clock hides no published event. */
 export function presentOf(head: Head, now: Ms): Ms {
   return head.atMs === null ? now : later(now, head.atMs)
 }

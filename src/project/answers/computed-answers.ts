@@ -41,19 +41,20 @@ export type Freshness = 'settled' | 'log' | 'minute'
 /** An answer to a request that fits the log, ready to be computed. */
 export type PreparedAnswer<Value> = Readonly<{
   freshness: Freshness
-  /** List whose newest change is the last event that could change the answer; any event if absent. */
+  /** List whose last change is the last event that could change the answer; any event if absent. */
   list?: ChangedList
   /** Seq after which no event has changed the answer; the head if absent. */
   lastSeq?: Seq
-  /** Moments before which it needs totals, for books that keep the totals of named moments only. */
+  /** Moments before which it needs totals, for books that have the totals of given moments only. */
   moments?(): readonly Ms[]
   /** Computes the answer, or a problem if the books cannot answer the request. */
   compute(books: Books): Parsed<Value>
 }>
 
 /**
- * One row for each endpoint whose answer follows from the log alone. A row refuses a request that does not fit the log, and
- * computes nothing yet. The API replies from this table, and `verify` recomputes every published figure with it.
+ * One row for each endpoint whose answer follows from the log alone. A row checks that the request fits the log, and
+ * returns an answer that is computed later. The API replies from this table, and `verify` recomputes every published
+ * figure with it.
  */
 export const ANSWERS: {
   readonly [Id in RecomputedEndpoint]: (
@@ -78,7 +79,7 @@ export const ANSWERS: {
   },
   funds(log, { query, now, latest }) {
     return mapped(resolveRange(rangeIn(query), now, log, latest), (range) => ({
-      // Every answer has the balances of now, so none is ever settled.
+      // The answer always has the current balances, so it is never settled.
       freshness: range.nowMs === null ? 'log' : 'minute',
       moments: () => boundsOf(range).slice(1),
       compute: (books) => parsed(funds(books, range)),
@@ -123,14 +124,16 @@ export const ANSWERS: {
     const { by = null, restatement = null } = correction(seq) ?? {}
     return parsed({
       freshness: 'log',
-      // The event, its correction and its restatement follow each other.
+      // The event, its correction and its restatement are published in this order.
       lastSeq: restatement ?? by ?? seq,
       compute: (books) => parsed({ asOf: asOf(books.head), seq, correctedBy: by, restatedBy: restatement }),
     })
   },
 }
 
-/** Prepares an answer about one contest, which its own events change. Refused when there is no such contest. */
+/**
+ * Prepares an answer about one contest, which only the contest's events change. Refused when there is no such contest.
+ */
 function ofContest<Value>(
   books: Books,
   segments: AnswerRequest['segments'],
@@ -150,13 +153,13 @@ function rangeIn(query: AnswerRequest['query']): RangeQuery {
   return { from: query.time('from'), to: query.time('to'), bucket: query.word('bucket') }
 }
 
-/** Freshness of a range. A range that has ended gives the same answer for ever. */
+/** Freshness of a range. The answer of a range that has ended never changes. */
 function freshnessOf({ toMs, nowMs }: ResolvedSpan, head: Head): Freshness {
   if (isSettledBefore(head, toMs)) return 'settled'
   return nowMs === null ? 'log' : 'minute'
 }
 
-/** Both ends of a span, and the whole hours in it of a time zone. */
+/** Both ends of a span, and the whole hours between them in a time zone. */
 function hoursIn({ fromMs, toMs }: ResolvedSpan, tz: number): readonly Ms[] {
   const moments: Ms[] = [fromMs, toMs]
   for (let at = floorTo(fromMs, HOUR_MS, -tz * MINUTE_MS); at < toMs; at = boundOf(at + HOUR_MS))

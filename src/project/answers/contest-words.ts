@@ -4,8 +4,8 @@
  */
 const ACCENTS = /[[\p{M}&&\p{Diacritic}]--[\u0345\u3099\u309A]]/gv
 /**
- * Characters inside words that nobody sees, such as soft hyphens, joiners and variation selectors (UAX 29, rule WB4). A
- * zero-width space stays, because it separates words.
+ * Invisible characters inside words, such as soft hyphens, joiners and variation selectors (UAX 29, rule WB4). A
+ * zero-width space separates words and stays.
  */
 const IGNORED = /[[\p{Cf}\p{Default_Ignorable_Code_Point}]--[\p{L}\u200B]]/gv
 /** Letters whose stroke is no combining mark. */
@@ -14,7 +14,10 @@ const STROKED = new RegExp(`[${Object.keys(STROKES).join('')}]`, 'gu')
 // A mark belongs to the character before it, so it begins no word.
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|\p{S}/gu
 
-/** Text without case, accents and compatibility forms. The same for all cases of a text: `ß` is `ss`, `İ` is `i`. */
+/**
+ * Text without case, accents and compatibility forms. All cases of a text have the same result: `ß` becomes `ss`, `İ`
+ * becomes `i`.
+ */
 function fold(text: string): string {
   const plain = withoutAccents(text)
   // Lower case first, because `ẞ` has no upper case of its own.
@@ -29,14 +32,14 @@ function withoutAccents(text: string): string {
 }
 
 /**
- * Words of a title or of a search, folded, each once. A word is a run of letters, digits and their marks, or one symbol,
- * such as an emoji. Everything else separates words, but for characters that nobody sees.
+ * Folded words of a title or of a search, each once. A word is a run of letters, digits and their marks, or one symbol,
+ * such as an emoji. Invisible characters are ignored, and everything else separates words.
  */
 export function wordsOf(text: string): readonly string[] {
   return [...new Set(fold(text).match(WORD))]
 }
 
-/** Words of a search, longest first, without those that begin another of them. */
+/** Words of a search, longest first. Omits a word with which another one begins. */
 export function searchWords(text: string): readonly string[] {
   const words = wordsOf(text)
   return words
@@ -44,7 +47,7 @@ export function searchWords(text: string): readonly string[] {
     .toSorted((a, b) => b.length - a.length)
 }
 
-/** Words of a title as one text, for `hasWord`: a blank before each. */
+/** Words of a title as one text for `hasWords`, with a blank before each. */
 export function joinWords(title: string | null): string {
   return title === null
     ? ''

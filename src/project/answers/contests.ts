@@ -30,12 +30,12 @@ type ContestsAsked = Readonly<{
   search: ContestSearch
 }>
 
-/** Whether an order has only its top: the largest amounts, on one page. */
+/** Whether an order shows only its top: the largest amounts, on one page. */
 function isTopSort(sort: string | undefined): boolean {
   return sort === 'pool' || sort === 'prizesNotRedeemed'
 }
 
-/** The search that a query asks for; refused when its parameters do not fit each other or name nothing. */
+/** Search of a query. Refused when parameters do not fit each other or name nothing. */
 export function resolveContests(books: Books, query: ContestsQuery): Parsed<ContestsAsked> {
   const { status, q, limit } = query
   const sort = CONTEST_SORTS.find((one) => one === query.sort) ?? 'newest'
@@ -67,8 +67,9 @@ function unfit(parameter: string, rule: string): Parsed<never> {
 }
 
 /**
- * Contests of a resolved query, newest first or in the order of `sort`, after the contest `after`. A search ends short when
- * it has examined its most contests; then `next` goes on. One for the largest amounts is refused instead.
+ * Contests of a resolved query, newest first or in the order of `sort`, after the contest `after`. A search that has
+ * examined its maximum of contests ends early, and `next` continues it. A search for the largest amounts is refused
+ * instead.
  */
 export function answerContests(books: Books, { status, q, limit, search }: ContestsAsked): Parsed<Contests> {
   const { words, sort } = search
@@ -91,7 +92,7 @@ export function answerContests(books: Books, { status, q, limit, search }: Conte
 
 /** The newest contests, which need no list of their own. */
 function newestContests(books: Books, { statuses, after, limit }: ContestSearch): FoundContests {
-  // One row more than the page holds tells whether another page follows.
+  // One row more than the page shows whether another page follows.
   const found = books.contests({ statuses, after, limit: limit + 1 })
   const next = found.length > limit ? found[limit - 1]?.id : undefined
   return { contests: found.slice(0, limit), next: next === undefined ? null : contestIdOf(next) }

@@ -8,8 +8,8 @@ import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './r
 import type { Totals } from '../fold/tally.ts'
 
 /**
- * Flows of each bucket: the differences of the totals at its ends. The answer counts the events before the end of its
- * range. It can never change once `isSettledBefore(head, range.toMs)`.
+ * Flows of each bucket: the differences of the totals at its ends. Counts the events before the end of the range. The
+ * answer can never change once `isSettledBefore(head, range.toMs)`.
  */
 export function flows(books: Books, range: ResolvedRange): Flows {
   const bounds = boundsOf(range)

@@ -24,7 +24,7 @@ const DAYS_OF_WEEK = 7
 
 /**
  * Game activity by hour of day and day of week, in local time `tz` minutes ahead of UTC. `byKind` has the same kinds in
- * all cells: every kind with spending in any cell. The answer counts the events before the end of its span. It can never
+ * all cells: every kind with spending in any cell. Counts the events before the end of the span. The answer can never
  * change once `isSettledBefore(head, span.toMs)`.
  */
 export function patterns(books: Books, span: ResolvedSpan, tz: number): Patterns {
@@ -86,7 +86,7 @@ const HOURS_AT_ONCE = 1_000
 
 /**
  * Activity of a span by hour of the week: 168 sums from Monday 00:00 in local time, which is `tz` minutes ahead of UTC.
- * Whole weeks with week-strided sums cost the same for any number of weeks. Other hours cost a look-up each.
+ * Whole weeks with week-strided sums cost the same for any number of weeks. Each other hour costs a look-up.
  */
 export function activityByHour(books: Books, span: TimeSpan, tz: number): readonly Activity[] {
   const sums = Array.from({ length: HOURS_OF_WEEK }, emptySum)
@@ -105,7 +105,7 @@ export function activityByHour(books: Books, span: TimeSpan, tz: number): readon
   return sums
 }
 
-/** Sum of one hour of the week, changed in place because thousands of hours are added to it. */
+/** Sum of one hour of the week, changed in place because thousands of hours are added. */
 type Sum = {
   -readonly [Figure in Exclude<keyof Activity, 'spentByKind'>]: bigint
 } & { readonly spentByKind: Map<string, bigint> }
@@ -120,7 +120,7 @@ function addDifference(sum: Sum | undefined, start: Activity, end: Activity): vo
   sum.spentOnPlay += end.spentOnPlay - start.spentOnPlay
   sum.paidInPrizes += end.paidInPrizes - start.paidInPrizes
   sum.burned += end.burned - start.burned
-  // Kinds never disappear from later activity, so `end` has every kind of `start`.
+  // Later activity has all kinds of earlier activity, so `end` has every kind of `start`.
   for (const [kind, spent] of end.spentByKind) {
     const difference = spent - (start.spentByKind.get(kind) ?? 0n)
     sum.spentByKind.set(kind, (sum.spentByKind.get(kind) ?? 0n) + difference)

@@ -14,14 +14,14 @@ import { statusOf, type UnpaidRow } from '../fold/unpaid.ts'
 type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>
 
 /**
- * Unpaid prizes, a row for each contest, kind and terms, in the order of each row's first prize. `totals` sum all rows of
- * the query, not only those of the page. `now` is floored to the minute.
+ * Unpaid prizes, a row for each contest, kind and terms, in the order of each row's first prize. `totals` sums all rows
+ * of the query, not only those of the page. `now` is floored to the minute.
  */
 export function payouts(books: Books, query: PayoutsQuery, now: Ms): Payouts {
   const present = floorTo(now, MINUTE_MS)
   const { contestId, after = 0, limit = ROWS_MAX } = query
   const of = contestId === undefined ? null : contestIdOf(contestId)
-  // One row more than the page holds tells whether another page follows.
+  // One row more than the page shows whether another page follows.
   const rows = books.unpaid({ contestId: of, after, limit: limit + 1 })
   const totals = books.unpaidTotals(of, present)
   const last = rows.length > limit ? rows[limit - 1] : undefined

@@ -14,7 +14,7 @@ export type RangeQuery = SpanQuery & Readonly<{ bucket?: string | undefined }>
 /** Half-open time span. It may begin before 1970, as the first week does. */
 export type TimeSpan = Readonly<{ fromMs: Ms; toMs: Ms }>
 
-/** Span of an answer. `nowMs` is the present, a whole minute, if a bound was derived from it; else null. */
+/** Span of an answer. `nowMs` is the current minute if a bound was derived from it, otherwise null. */
 export type ResolvedSpan = TimeSpan & Readonly<{ nowMs: Ms | null }>
 
 /** A span of whole buckets, at most 1,500. */
@@ -24,8 +24,8 @@ export type ResolvedRange = ResolvedSpan & Readonly<{ bucket: Bucket }>
 export type LogEnds = Pick<Books, 'firstAtMs' | 'head'>
 
 /**
- * Range of `/flows` and `/funds`, aligned to its buckets (PROTOCOL.md, section 6). `latest` is the latest present that
- * its bounds may belong to.
+ * Range of `/flows` and `/funds`, aligned to its buckets (PROTOCOL.md, section 6). `latest` is the latest possible
+ * current time of its bounds.
  */
 export function resolveRange(
   query: RangeQuery,
@@ -75,7 +75,7 @@ export function spanWire({ fromMs, toMs }: TimeSpan): Span {
   return { from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs }
 }
 
-/** Present that an answer was computed with, as the answer states it. */
+/** Current time used by an answer, in the form of the answer. */
 export function nowWire({ nowMs }: ResolvedSpan): Now | null {
   return nowMs === null ? null : moment(nowMs)
 }
@@ -107,7 +107,7 @@ function resolveSpan(
   return parsed({ fromMs, toMs, nowMs: ofPresent ? present : null })
 }
 
-/** Start of a range with the default number of buckets, none before `launch` unless the whole range is. */
+/** Start of a range with the default number of buckets. It is not before `launch`, unless the whole range is. */
 function defaultFrom(toMs: Ms, { buckets, floor, shift }: Grid, launch: Ms): Ms {
   const earliest = launch < toMs ? launch : floor(boundOf(0))
   return boundOf(Math.max(shift(toMs, -buckets), earliest))

@@ -32,7 +32,10 @@ export function summary(books: Books, at: Ms | null): Summary {
   }
 }
 
-/** Checks the requested moment, null for the present. Refused when it is later than both the clock and the head. */
+/**
+ * Checks the requested moment; null stands for the current time. Refused when it is later than both the clock and the
+ * head.
+ */
 export function resolveMoment(at: Ms | null, clock: Ms, head: Head): Parsed<Ms | null> {
   if (at === null || at <= presentOf(head, clock)) return parsed(at)
   const newest =

@@ -11,8 +11,8 @@ import type { UnpaidRow, UnpaidTotals } from './unpaid.ts'
 export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
 
 /**
- * Totals of all events up to `seq`. `head` looks up the moment only on demand, because an answer of a thousand buckets
- * needs one moment.
+ * Totals of all events up to `seq`. `head` looks up the moment on demand, because an answer of a thousand buckets needs
+ * only one.
  */
 export type AsOfTotals = Readonly<{ seq: Seq; head(): Head; totals: Totals }>
 
@@ -28,7 +28,7 @@ export type Activity = Readonly<{
   spentByKind: ReadonlyMap<string, bigint>
 }>
 
-/** A search for contests. `words` are folded, and each begins a word of the title. */
+/** Search for contests. `words` are folded, and each must begin a word of the title. */
 export type ContestSearch = Readonly<{
   statuses: readonly ContestStatus[] | null
   words: readonly string[]
@@ -38,14 +38,14 @@ export type ContestSearch = Readonly<{
 }>
 
 /**
- * Result of a search. `next` is the contest after which it goes on; null at its end. A search that examined its most
- * contests ends before its limit.
+ * Result of a search. `next` is the contest after which it continues; null at its end. A search that has examined its
+ * maximum of contests ends before its limit.
  */
 export type FoundContests = Readonly<{ contests: readonly ContestWire[]; next: ContestId | null }>
 
 /**
- * The books at one head: all data from which answers are computed. A snapshot of the store implements them, and so does
- * the verifier's fold. So the same functions serve answers and verify them.
+ * The books at one head, from which all answers are computed. A snapshot of the store implements them, and so does the
+ * verifier's fold. So the same functions serve answers and verify them.
  */
 export type Books = Readonly<{
   head: Head
@@ -58,8 +58,8 @@ export type Books = Readonly<{
   /** Totals before each of `bounds`, which are whole minutes in ascending order. One query for all. */
   totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
   /**
-   * D(q): the activity before `q`, plus the activity before q − 7 days, and so on back to the first event. `q` is a
-   * multiple of 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).
+   * D(q): the activity before `q`, plus that before q − 7 days, and so on back to the first event. `q` is a multiple of
+   * 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).
    */
   weekStridedActivity(q: Ms): Activity | undefined
   contest(id: ContestId): ContestState | undefined
@@ -77,7 +77,7 @@ export type Books = Readonly<{
   payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
   /** Unpaid and overpaid prizes in rows of equal terms, by the seq of each row's first lot; null for all contests. */
   unpaid(query: Readonly<{ contestId: ContestId | null; after: number; limit: number }>): readonly UnpaidRow[]
-  /** Sums of all these rows by status at `now`, a whole minute. */
+  /** Sums of these rows by status at `now`, a whole minute. */
   unpaidTotals(contestId: ContestId | null, now: Ms): UnpaidTotals
   /** Loyalty rewards by ascending month. */
   loyalty(): readonly LoyaltyState[]

@@ -18,7 +18,7 @@ const STATUS_AFTER: Readonly<Record<RuleKind<'contest'>, ContestStatus | null>> 
 
 /**
  * Returns the contest with its status and times after the event. A contest that was never scheduled starts with its
- * first event; that happens only when the operator publishes events out of order.
+ * first event. That happens only when the operator publishes events out of order.
  */
 export function moveContest(before: ContestState | undefined, effect: Effect): ContestState {
   const contest = before ?? unplanned(effect.entry)

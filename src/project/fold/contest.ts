@@ -3,7 +3,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { ContestOutcome, ContestStatus } from '../../protocol/enumerations.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 
-/** Sums of one kind of prize: all that was won (owed), and the parts that were paid and that expired. */
+/** Sums of one kind of prize: the amount won (owed), and its paid and expired parts. */
 export type PrizeSums = Readonly<{ owed: Amount; paid: Amount; expired: Amount }>
 
 /** State of one contest, replaced as a whole at each of its events. */
@@ -13,7 +13,7 @@ export type ContestState = Readonly<{
   status: ContestStatus
   /** Seq of its `contest/scheduled`, by which contests are listed. */
   scheduledSeq: Seq
-  /** Seq of the newest event of this contest, corrections included. */
+  /** Seq of the newest event of this contest, including corrections. */
   lastSeq: Seq
   opensAt: Ms
   closesAt: Ms
@@ -46,7 +46,7 @@ export type Lot = Readonly<{
   unlocksAt: Ms | null
   /** Review hold of the prize, or the hold in force when the lot was last closed. `reviewOf` gives the effective one. */
   reviewUntil: Ms | null
-  /** Only holds after this event apply: the prize, or the newest hold when the lot was opened again. */
+  /** Only holds after this event apply: after the prize, or after the newest hold when the lot was opened again. */
   heldFrom: Seq
   claim: boolean
 }>
@@ -115,7 +115,7 @@ export function outcomeOf({ cancelledAt, paidAt, prizes }: ContestState): Contes
   if (cancelledAt !== null) return 'cancelled'
   if (paidAt === null) return null
   const kinds = [...prizes.values()]
-  // Judged by kind, because an overpaid kind may hide one that is owed.
+  // Each kind counts by itself, because an overpaid kind may hide an unpaid one.
   if (kinds.some((prize) => unpaidOf(prize) > ZERO)) return 'owing'
   return kinds.some(({ expired }) => expired > ZERO) ? 'lapsed' : 'paid'
 }

@@ -31,9 +31,10 @@ import { applyToLoyalty, type LoyaltyState } from './loyalty.ts'
 import { NO_PRICE, type Tally } from './tally.ts'
 
 /**
- * From events to figures. `fold` applies events to the books: accounts, contests, lots, loyalty runs and running totals.
- * `answers` computes each answer of the API from the books. This room knows `protocol` alone and does no I/O, so the service,
- * `verify` and browsers run the same code. To read: this file, `ledger.ts`, then one file of `answers`, such as `flows.ts`.
+ * From events to figures. `fold` applies events to the books: accounts, contests, lots, loyalty runs and running
+ * totals. `answers` computes each answer of the API from the books. This room imports `protocol` alone and does no I/O,
+ * so that the service, `verify` and browsers run the same code. To read: this file, `ledger.ts`, then one file of
+ * `answers`, such as `flows.ts`.
  */
 
 /** A price and the event that published it. */
@@ -82,7 +83,7 @@ export type Fold = Readonly<{
   changes: Changes
   /** Cache across batches, because payouts of one contest come together. */
   lotBooks: LotBooks
-  /** Lots in the cached books beyond which the books used longest ago are forgotten. */
+  /** Cached lots beyond which the least recently used books are dropped. */
   lotsCached: number
 }>
 
@@ -111,13 +112,13 @@ function noChanges(): Changes {
   }
 }
 
-/** The fold without changes; for use after the changes are in the repository. */
+/** The fold without changes, for use when the repository has them. */
 export function withoutChanges(fold: Fold): Fold {
   forgetLotBooks(fold.lotBooks, fold.lotsCached)
   return { ...fold, changes: noChanges() }
 }
 
-/** The fold with its former tally, after its changes were dropped. Books that they changed in place are read again. */
+/** The fold with its former tally, after its changes were dropped. Reads the books again that they changed in place. */
 export function undone(fold: Fold, tally: Tally): Fold {
   const { lots, holds } = fold.changes
   for (const { contestId, kind } of lots.values()) fold.lotBooks.delete(kindKey(contestId, kind))
@@ -289,7 +290,7 @@ function lotBookOf(fold: Fold, contestId: ContestId, kind: string): LotBook {
 /** Lot books in memory by contest and kind. The one used last is at the end. */
 type LotBooks = Map<string, LotBook>
 
-/** The lot book of a key, which is read if it is not in memory. */
+/** Lot book of a key, from the cache or `read`. */
 function lotBookIn(books: LotBooks, key: string, read: () => LotBook): LotBook {
   const book = books.get(key) ?? read()
   books.delete(key)
@@ -297,16 +298,16 @@ function lotBookIn(books: LotBooks, key: string, read: () => LotBook): LotBook {
   return book
 }
 
-/** Forgets books without open lots, and those after whose last use books of `lotsCached` lots or more were used. */
+/** Drops books without open lots, and the least recently used ones beyond `lotsCached` lots. */
 function forgetLotBooks(books: LotBooks, lotsCached: number): void {
   let lots = 0
   for (const [key, { open }] of books) {
-    // Without open lots a book is useless, and every contest and kind would leave one behind.
+    // A book without open lots is useless, and every contest and kind would leave one.
     if (open.size === 0) books.delete(key)
     lots += open.size
   }
   for (const [key, { open }] of books) {
-    // A book's own lots do not count: a large contest would be read again for each of its payouts.
+    // The lots of the book itself do not count. Otherwise a large contest would be read again for each payout.
     lots -= open.size
     if (lots < lotsCached) return
     books.delete(key)

@@ -42,7 +42,7 @@ const FIGURE_OF_ACCOUNT: Readonly<Record<AccountName, Figure>> = {
   world: 'world',
 }
 
-/** Sum of all accounts in billionths, which is zero in a right ledger. */
+/** Sum of all accounts in billionths, which is zero in a correct ledger. */
 export function sumOfAccounts({ figures }: Tally): bigint {
   return Object.values(FIGURE_OF_ACCOUNT).reduce((sum, figure) => sum + figures[figure], 0n)
 }

@@ -16,7 +16,7 @@ export type StoredLots = Readonly<{
 /** Changes of lots that are not stored yet. */
 export type LotChanges = Readonly<{
   lots: Map<Seq, Lot>
-  /** Changes of unpaid rows, by contest, kind and terms: from before the first change to after the last. */
+  /** Changes of unpaid rows by contest, kind and terms, from before the first change to after the last. */
   unpaid: Map<string, RowChange>
   /** Takes by payout or expiry, then by lot; a zero take is to be removed. */
   takes: Map<Seq, Map<Seq, Take>>

@@ -60,7 +60,7 @@ export function addLot(book: LotBook, repository: LotRepository, lot: Lot): void
 
 /**
  * Takes a payout or expiry from the lots, in their order. `overdraft` makes an overpaid lot for an amount that exceeds
- * all lots; that happens only when the operator publishes a negative balance.
+ * all lots. That happens only when the operator publishes a negative balance.
  */
 export function takeFromLots(
   book: LotBook,
@@ -104,7 +104,7 @@ export function cancelLot(book: LotBook, repository: LotRepository, seq: Seq): v
   settle(book, repository)
 }
 
-/** Applies a review hold to all unpaid lots. Changes the order of taking and the rows, and no lot. */
+/** Applies a review hold to all unpaid lots. Changes the rows and the order of taking, but no lot. */
 export function moveHold(book: LotBook, repository: LotRepository, hold: Hold): void {
   const before = book.groups
   const open = [...book.open.values()].toSorted(bySeq)
@@ -116,7 +116,7 @@ export function moveHold(book: LotBook, repository: LotRepository, hold: Hold): 
 
 /** Moves takes from overpaid lots to unpaid ones. */
 function settle(book: LotBook, repository: LotRepository): void {
-  // One overpaid lot at a time: the first one often uses the unpaid lots up, and thousands may follow it.
+  // One overpaid lot at a time: the first one often uses up the unpaid lots, and thousands may follow it.
   while (book.queue.length > 0 && book.queue.length < book.open.size) {
     const from = firstOverpaid(book.groups)
     assert(from !== undefined, 'an open lot outside the queue is overpaid')
@@ -156,12 +156,12 @@ function put(book: LotBook, repository: LotRepository, lot: Lot): void {
   repository.putLot(after)
 }
 
-/** A lot that becomes unpaid again. The present hold does not apply, because the lot was closed. */
+/** Lot that becomes unpaid again. The current hold does not apply, because the lot was closed. */
 function opened(lot: Lot, hold: Hold | undefined): Lot {
   return hold === undefined || hold.seq <= lot.heldFrom ? lot : { ...lot, heldFrom: hold.seq }
 }
 
-/** A lot that is fully paid. It keeps its hold, and later holds do not apply. */
+/** Fully paid lot. It keeps its hold, and later holds do not apply. */
 function closed(lot: Lot, before: Lot | undefined, hold: Hold | undefined): Lot {
   return before === undefined ? lot : { ...lot, reviewUntil: reviewOf(before, hold) }
 }

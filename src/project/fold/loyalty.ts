@@ -17,8 +17,8 @@ export type LoyaltyHalf = Readonly<{
 export type LoyaltyOutput = LoyaltyHalf & Readonly<{ recipients: number; total: Amount }>
 
 /**
- * State of one month's loyalty reward. The last uncancelled event of each kind applies. Earlier ones stay in the lists,
- * because they apply again when it is cancelled.
+ * State of one month's loyalty reward. The last uncancelled event of each kind applies. Earlier ones stay in the lists
+ * and apply again when it is cancelled.
  */
 export type LoyaltyState = Readonly<{
   month: Month

@@ -12,7 +12,7 @@ const CHUNK_EVENTS_MAX = 256
 
 /**
  * Whether an event begins a chunk: the first event of a minute, or the first after a full chunk. A row of prefix totals
- * holds the figures before the first event of a chunk. So a row is written once, and totals at a whole minute are one
+ * has the figures before the first event of a chunk. So a row is written once, and the totals at a whole minute are one
  * row.
  */
 export function beginsChunk(lastAtMs: Ms | null, eventsInChunk: number, atMs: Ms): boolean {

@@ -2,9 +2,9 @@ import { type Amount, billionths } from '../../protocol/amount.ts'
 import { assert, recordOf } from '../../protocol/brand.ts'
 
 /**
- * Running figures of the whole platform, in the order of their slots. Sums are in billionths of a token, `tokenPrice` in
- * trillionths of a dollar (−1 before the first price), the rest plain counts. Add new figures at the end, because rows
- * in the store are read by position.
+ * Running figures of the whole platform, in the order of their slots. Sums are in billionths of a token. `tokenPrice`
+ * is in trillionths of a dollar (−1 before the first price), and the rest are counts. Add new figures at the end,
+ * because rows in the store are read by position.
  */
 export const FIGURES = [
   'plays',
@@ -29,13 +29,13 @@ export const FIGURES = [
 
 export type Figure = (typeof FIGURES)[number]
 
-/** Kinds of play in one log at most: each adds a slot to every row of prefix totals. */
+/** Most kinds of play in one log. Each adds a slot to every row of prefix totals. */
 export const PLAY_KINDS_MAX = 256
 
 /** Value of `tokenPrice` before the first price, and when every price is cancelled. */
 export const NO_PRICE = -1n
 
-/** Figures at one seq of the log; one fold owns them and changes them in place. */
+/** Figures at one seq of the log. One fold owns them and changes them in place. */
 export type Tally = Readonly<{
   figures: Record<Figure, bigint>
   /** Spending on play by kind, in the order of first appearance. */
@@ -54,7 +54,7 @@ export function copyTally(tally: Tally): Tally {
 }
 
 const SLOT_BYTES = 16
-/** Bytes of a figure in a row whose figures all fit 64 bits, as in nearly every row. */
+/** Bytes of a figure in a row whose figures all fit 64 bits, which is nearly every row. */
 const NARROW_BYTES = 8
 /** Offset of the first figure, after one byte with the width of the figures. */
 const FIGURES_AT = 1
@@ -83,7 +83,7 @@ export function encodeTally(tally: Tally): Uint8Array {
 export type Totals = Readonly<{
   figure(name: Figure): bigint
   amount(name: Figure): Amount
-  /** Spending on play by kind, for every kind that had appeared. */
+  /** Spending on play by kind, for every kind up to then. */
   spentByKind(): ReadonlyMap<string, Amount>
 }>
 
@@ -116,7 +116,7 @@ export function totalsOf(view: DataView, at: number, end: number, kindsOf: Kinds
   }
 }
 
-/** A tally with these totals, for a fold to continue. */
+/** Tally with these totals, from which a fold can continue. */
 export function tallyOf(totals: Totals): Tally {
   return { figures: recordOf(FIGURES, totals.figure), spentByKind: new Map(totals.spentByKind()) }
 }

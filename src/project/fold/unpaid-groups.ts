@@ -20,7 +20,7 @@ export type RowChange = Readonly<{
   after: RowState | null
 }>
 
-/** Takes each change of a row, with the text of its terms. */
+/** Receives each change of a row, with the text of its terms. */
 export type NoteRow = (terms: string, change: RowChange) => void
 
 /** Groups lots, which are in the order of seq and already under the hold. */
@@ -49,7 +49,7 @@ export function firstOverpaid(groups: UnpaidGroups): Seq | undefined {
   return first
 }
 
-/** Moves a changed lot from its former group to its present one. A fully paid lot is in no group. */
+/** Moves a changed lot from its former group to its new one. A fully paid lot is in no group. */
 export function regroup(groups: UnpaidGroups, before: Lot | undefined, after: Lot, note: NoteRow): void {
   const from = before === undefined || before.unpaid === ZERO ? null : termsOf(before)
   const to = after.unpaid === ZERO ? null : termsOf(after)
@@ -71,7 +71,7 @@ export function regroup(groups: UnpaidGroups, before: Lot | undefined, after: Lo
   })
 }
 
-/** Notes the changes of all rows of a contest and kind after its groups have been replaced. */
+/** Reports the changes of all rows of a contest and kind after its groups were replaced. */
 export function noteAll(
   of: Pick<Lot, 'contestId' | 'kind'>,
   before: UnpaidGroups,

@@ -5,7 +5,7 @@ import { UNPAID_STATUSES, type UnpaidStatus } from '../../protocol/enumerations.
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import { availableAt, type Lot } from './contest.ts'
 
-/** Terms of a lot, from which its status follows at any moment. `overpaid`: more was paid than was won. */
+/** Terms of a lot, which determine its status at any moment. `overpaid`: more was paid than was won. */
 export type PrizeTerms = Readonly<{
   unlocksAt: Ms | null
   reviewUntil: Ms | null
@@ -28,13 +28,13 @@ export type UnpaidRow = Readonly<{
 /** Unpaid and overpaid amounts by status. */
 export type UnpaidTotals = Readonly<Record<UnpaidStatus, Amount>>
 
-/** Terms of a lot. Overpaid lots have rows of their own, so that no row nets debts against overpayments. */
+/** Terms of a lot. Overpaid lots have their own rows, so that debts and overpayments do not cancel out. */
 export function termsOf(lot: Lot): PrizeTerms {
   const { unlocksAt, reviewUntil, claim } = lot
   return { unlocksAt, reviewUntil, availableAt: availableAt(lot), claim, overpaid: lot.unpaid < ZERO }
 }
 
-/** Base of the moments in a text of terms; the largest that `toString` knows, for short texts. */
+/** Base of the moments in a text of terms. The largest that `toString` supports gives the shortest texts. */
 const TERMS_BASE = 36
 
 /** Terms as a text. Equal terms have equal texts. */
@@ -100,8 +100,8 @@ export function totalsOfRows(rows: Iterable<UnpaidRow>, now: Ms): UnpaidTotals {
 }
 
 /**
- * Sums of unpaid prizes. In a bucket: prizes that unlock then (`locked`), and prizes that become payable then, either
- * once claimed (`claim`) or at once (`plain`). In `WHOLE`: all prizes that need a claim, and all overpaid ones. The rest
+ * Sums of unpaid prizes. A bucket has prizes that unlock in it (`locked`), and prizes that become payable in it, once
+ * claimed (`claim`) or immediately (`plain`). `WHOLE` has all prizes that need a claim, and all overpaid ones. The rest
  * follows from the unpaid prizes in the ledger.
  */
 export type UnpaidSums = Readonly<Record<(typeof UNPAID_SUMS)[number], Amount>>
@@ -110,15 +110,15 @@ export const UNPAID_SUMS = ['locked', 'claim', 'plain', 'overpaid'] as const
 
 export const NO_SUMS: UnpaidSums = { locked: ZERO, claim: ZERO, plain: ZERO, overpaid: ZERO }
 
-/** A period with sums of its own: the `bucket`-th period of `4096 ** level` minutes since 1970. */
+/** Period with its own sums: the `bucket`-th period of `4096 ** level` minutes since 1970. */
 export type SumBucket = Readonly<{ level: number; bucket: number }>
 
 /** Buckets of one level from `from` (inclusive) to `to` (exclusive). */
 type BucketRange = Readonly<{ level: number; from: number; to: number }>
 
 /**
- * Buckets that form one bucket of the next level. The sums after any moment need fewer buckets than this at each level.
- * A large number keeps the changes of a prize on few pages of the store.
+ * Buckets that form one bucket of the next level. Sums after any moment need fewer buckets than this at each level. A
+ * large number keeps the changes of a prize on few pages of the store.
  */
 const FAN_OUT = 4096
 /** Levels of a minute, 68 hours and 32 years; the last has 252 buckets until the year 9999. */
@@ -127,17 +127,17 @@ const LEVELS = 3
 /** Bucket of the sums over all time. */
 export const WHOLE: SumBucket = { level: LEVELS, bucket: 0 }
 
-/** Lag of a reader's clock behind the log up to which the sums are complete. */
+/** Largest lag of a reader's clock behind the log for which the sums are complete. */
 const CLOCK_BEHIND_MS = HOUR_MS
 
-/** Earliest present for which the sums are complete, in a log whose last event is published at `at`. */
+/** Earliest current time for which the sums are complete, in a log whose last event is published at `at`. */
 export function sumsCompleteFrom(at: Ms): Ms {
   return boundOf(Math.max(0, floorTo(at, MINUTE_MS) - CLOCK_BEHIND_MS))
 }
 
 /**
- * Changes of the sums when `amount` is added to a row with these terms. Skips buckets that no reader needs at a present
- * of `from` or later. So a payout of a prize that has been payable for long changes nothing.
+ * Changes of the sums when `amount` is added to a row with these terms. Skips buckets that no reader needs from the
+ * time `from` on. So a payout of a prize that was payable long before changes nothing.
  */
 export function sumsOf(
   terms: PrizeTerms,
@@ -155,7 +155,7 @@ export function sumsOf(
   ]
 }
 
-/** Buckets that no reader needs at a present of `from` or later. */
+/** Buckets that no reader needs from the time `from` on. */
 export function bucketsBefore(from: Ms): readonly BucketRange[] {
   return Array.from({ length: LEVELS }, (_, level) => {
     return { level, from: 0, to: bucketOf(from / MINUTE_MS, level) + 1 }
@@ -166,7 +166,7 @@ export function bucketsBefore(from: Ms): readonly BucketRange[] {
 export function bucketsAfter(now: Ms): readonly BucketRange[] {
   return Array.from({ length: LEVELS }, (_, level) => {
     const bucket = bucketOf(now / MINUTE_MS, level)
-    // Lower levels cover the rest of the present bucket. The last level reaches the end of time.
+    // Lower levels cover the rest of the current bucket. The last level reaches the end of time.
     const to = level === LEVELS - 1 ? FAN_OUT : (Math.floor(bucket / FAN_OUT) + 1) * FAN_OUT
     return { level, from: bucket + 1, to }
   })
@@ -192,7 +192,7 @@ export function areZero(sums: UnpaidSums): boolean {
   return UNPAID_SUMS.every((name) => sums[name] === ZERO)
 }
 
-/** Buckets of a moment, one for each level. Rounds up, because a reader's present is a whole minute. */
+/** Buckets of a moment, one for each level. Rounds up, because a reader's current time is a whole minute. */
 function bucketsOf(ms: Ms | null, from: Ms): readonly SumBucket[] {
   if (ms === null) return []
   const minute = ceilTo(ms, MINUTE_MS) / MINUTE_MS

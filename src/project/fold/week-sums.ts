@@ -4,9 +4,9 @@ import type { Activity } from './books.ts'
 import { countInt128s, decodeInt128s, encodeInt128s } from './tally.ts'
 
 /**
- * Rows of one week, one for each quarter of an hour q. A row is the week-strided sum D(q) = activity before q +
- * D(q − 7 days), made when the week is over. Four rows give the activity of one hour of the week over many weeks. A week
- * without events needs no rows: D(q) grows by the same activity before q in each such week.
+ * Rows of one week, one for each quarter of an hour q. A row is the week-strided sum D(q) = activity before q + D(q − 7
+ * days), made when the week is over. Four rows give the activity of one hour of the week over many weeks. A week
+ * without events needs no rows, because D(q) grows by the same activity in each such week.
  */
 export const QUARTERS_OF_WEEK: number = WEEK_MS / QUARTER_MS
 
@@ -94,13 +94,13 @@ export function decodeActivity(bytes: Uint8Array, kinds: readonly string[]): Act
 type WeekRows = Readonly<{ week: Ms; rows: readonly Activity[] }>
 
 /**
- * Collects the activity before each quarter of an hour of the present week, event by event. The first event of a later
- * week turns it into the rows of the week.
+ * Collects the activity before each quarter hour of the current week, event by event. The first event of a later week
+ * turns it into the rows of the week.
  */
 export type WeekBuilder = Readonly<{
   /** The present week; null before the first event. */
   week: Ms | null
-  /** Activity before each quarter hour of the present week so far. */
+  /** Activity before each quarter hour of the current week so far. */
   reached: readonly Activity[]
   /** The newest week with rows. */
   last: WeekRows | null

@@ -38,7 +38,7 @@ export type CollectedFigures = Readonly<{
 /** Settings for asking. `chance` selects moments and contests. */
 export type AskFiguresSettings = Readonly<{
   source: Source
-  /** Number of events that the log is known to have. Each answer about the present must be right as of them. */
+  /** Known number of events in the log. Each current answer must be right as of them. */
   covers: number
   chance: () => number
   /** Local clock. */
@@ -72,14 +72,14 @@ export async function askFigures(settings: AskFiguresSettings): Promise<Collecte
   return collector.figures
 }
 
-/** A folder holds the answers to queries without parameters. No file name is defined for any other. */
+/** Whether a folder has the answer: only queries without parameters have a file name. */
 function isInFolder(query: FigureQuery | FigureQueryPages): boolean {
   return 'page' in query || !query.path.includes('?')
 }
 
 type FigureCollector = Readonly<{
   figures: CollectedFigures
-  /** Asks one query; null when there is no answer that can be recomputed. */
+  /** Fetches the answer to one query; null when there is none that can be recomputed. */
   ask(query: FigureQuery, left: number): Promise<PublishedAnswer | null>
   askPages(pages: FigureQueryPages, left: number): Promise<readonly PublishedAnswer[]>
   /** Contests of a list. Empty, with a finding, when it has more contests than there are events. */
@@ -92,7 +92,7 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
   const answers: PublishedAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
-  /** Whether an answer has stayed missing: the nodes had their time, and no other answer gets it again. */
+  /** Whether an answer is missing for good: the nodes had their time, and no other answer waits again. */
   let isMissing = false
 
   async function trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null> {
@@ -165,12 +165,15 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
   return { figures: { answers, wrong, absent }, ask, askPages, contestsIn, trying }
 }
 
-/** An answer about the present, as of its own seq, and also as of `covers` when that is later. */
+/** Times at which a current answer is checked: its own seq, and `covers` when that is later. */
 function timesOf(answer: PublishedAnswer, covers: number): readonly PublishedAnswer[] {
   return answer.seq < covers ? [answer, { ...answer, seq: covers, statesEarlier: true }] : [answer]
 }
 
-/** Most milliseconds between the clocks of the service and of this machine. Payable prizes depend on the present. */
+/**
+ * Largest difference in milliseconds between the clocks of the service and this machine. Payable prizes depend on the
+ * time.
+ */
 const CLOCK_MS_MAX: number = 10 * MINUTE_MS
 
 function checkPresent(answer: PublishedAnswer, now: Ms): void {

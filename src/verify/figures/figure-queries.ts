@@ -23,14 +23,14 @@ type Known = Readonly<{
   pickedTitle: string | undefined
 }>
 
-/** The pages of a list: the query for the page after a cursor, and the form of the address of the next page. */
+/** Pages of a list: the query for the page after a cursor, and the pattern of the next page's address. */
 export type FigureQueryPages = Readonly<{ page(after: number | null): FigureQuery; next: RegExp }>
 
 type Queries = readonly (FigureQuery | FigureQueryPages)[]
 
 /**
- * Queries to the endpoints with parameters. Any other endpoint is asked once. The present summary and the list of contests
- * are asked before them.
+ * Queries to the endpoints with parameters. Other endpoints get one query each. The current summary and the list of
+ * contests are fetched first.
  */
 const QUERIES: Readonly<Partial<Record<RecomputedEndpoint, (known: Known) => Queries | Promise<Queries>>>> = {
   summary: ({ extent, chance }) => pastSummaryQueries(extent, chance),
@@ -79,7 +79,7 @@ export function figurePages(endpoint: RecomputedEndpoint, place: number | null =
 /** Queries for contests of a status, in each order, and by a word of a title. */
 function contestQueries({ contests, pickedTitle = '' }: Known): Queries {
   const [word] = wordsOf(pickedTitle)
-  // A search of more contests may end short, but never before its first match.
+  // A search over more contests may end early, but never before its first match.
   const limit = contests.length > SEARCH_EXAMINED_MAX ? '&limit=1' : ''
   return [
     figureQuery('contests', '?status=closed'),
@@ -106,7 +106,7 @@ async function correctionQueries(
   return [...new Set([...corrected, any])].map((seq) => figureQuery('eventCorrections', '', seq))
 }
 
-/** Seqs of the newest corrections before a seq. The list is not trusted: it only selects the queries. */
+/** Seqs of the newest corrections before a seq. The list is not trusted; it only selects the queries. */
 async function correctionsBefore(source: Source, before: number): Promise<readonly number[]> {
   const path = `events?type=correction&order=desc&before=${before}&limit=${CORRECTIONS}`
   const body = await source.read(path)
@@ -129,7 +129,7 @@ function seqIn(path: string, value: unknown): number {
 
 /** Number of past moments at which the summary is recomputed. */
 const PAST_MOMENTS = 10
-/** Most days of a range of patterns: every hour of it is kept in memory. */
+/** Most days in a range of patterns. Every hour of it is in memory. */
 const PATTERN_DAYS = 366
 /** Offset in minutes of the second time zone of patterns, in which hours begin at half past. */
 const PATTERN_TZ = 330
@@ -149,7 +149,7 @@ function pastSummaryQueries(extent: LogExtent | null, chance: () => number): rea
   return moments.filter((at) => at < lastMs).map((at) => figureQuery('summary', `?at=${at}`, null, seq))
 }
 
-/** Flows or funds: every bucket over its default range, and the longest range of the past by day and by month. */
+/** Flows or funds: every bucket over its default range, and the longest past range by day and by month. */
 export function rangeQueries(check: 'flows' | 'funds', extent: LogExtent | null): readonly FigureQuery[] {
   const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
   const past = extent === null ? [] : [...pastRange(extent, 'day'), ...pastRange(extent, 'month')]
@@ -160,7 +160,7 @@ export function rangeQueries(check: 'flows' | 'funds', extent: LogExtent | null)
   ]
 }
 
-/** The past in this bucket, up to the bucket of the head; none when the log is too young. */
+/** Past range in this bucket, up to the bucket of the head; none when the log is too young. */
 function pastRange({ firstMs, lastMs }: LogExtent, bucket: Bucket): readonly string[] {
   const { floor, shift } = GRIDS[bucket]
   const to = floor(lastMs)

@@ -8,7 +8,7 @@ import { WrongError } from '../reading/finding.ts'
 import { isJsonObject, jsonInteger, type JsonObject, readObject } from '../reading/json-values.ts'
 import { openReplayBooks } from '../replay/replay-books.ts'
 
-/** Line of the report that counts an endpoint's answers, where it is not the endpoint's id. */
+/** Report lines of endpoints that are not counted under their own id. */
 const LINES = {
   contest: 'contests',
   contestLedger: 'ledgers',
@@ -19,7 +19,7 @@ const LINES = {
 
 export type FigureCheck = Exclude<RecomputedEndpoint, keyof typeof LINES> | (typeof LINES)[keyof typeof LINES]
 
-/** Line of the report that counts the answers of an endpoint. */
+/** Report line that counts the answers of an endpoint. */
 export function checkOf(endpoint: RecomputedEndpoint): FigureCheck {
   return hasLine(endpoint) ? LINES[endpoint] : endpoint
 }
@@ -28,7 +28,7 @@ function hasLine(endpoint: RecomputedEndpoint): endpoint is keyof typeof LINES {
   return Object.hasOwn(LINES, endpoint)
 }
 
-/** The lines of the report about figures, in its order. */
+/** Report lines about figures, in the order of the report. */
 export const FIGURE_CHECKS: readonly FigureCheck[] = [...new Set(keysOf(ANSWERS).map(checkOf))]
 
 /** Query for an answer that can be recomputed. */
@@ -48,7 +48,7 @@ export type PublishedAnswer = FigureQuery &
   Readonly<{
     body: Uint8Array
     seq: number
-    /** Whether it states an earlier `asOf` than `seq`. A cache may hold an answer that no event since then has changed. */
+    /** Whether it states an earlier `asOf` than `seq`. A cache may hold an answer that no event has changed since. */
     statesEarlier: boolean
     /** Moments before which totals are needed. */
     moments: readonly Ms[]
@@ -65,8 +65,8 @@ export function recomputeAnswer(
 }
 
 /**
- * Moments before which the recomputation of an answer needs totals. They follow from the launch of the log and the present
- * as the answer states them. A false one of these is found when the answer is recomputed.
+ * Moments before which the recomputation of an answer needs totals. They follow from the launch of the log and the
+ * current time that the answer states. A false statement is found when the answer is recomputed.
  */
 export function momentsOf(query: FigureQuery, published: JsonObject): readonly Ms[] {
   const launch = published['launchedAtMs'] ?? null
@@ -78,7 +78,7 @@ export function momentsOf(query: FigureQuery, published: JsonObject): readonly M
   return prepared.ok ? (prepared.value.moments?.() ?? []) : []
 }
 
-/** The request that a query sends, at the present that its answer states. */
+/** Request of a query, at the current time that its answer states. */
 function requestOf({ path, place, query }: FigureQuery, published: JsonObject): AnswerRequest {
   const given = new URLSearchParams(query)
   const integer = (name: string): number | undefined =>
@@ -98,8 +98,8 @@ function requestOf({ path, place, query }: FigureQuery, published: JsonObject): 
 }
 
 /**
- * Present of an answer as it states it: a whole minute. Any present will do for a request that does not depend on it, so it
- * is the latest one.
+ * Current time that an answer states, a whole minute. A request that does not depend on it gets the latest possible
+ * time.
  */
 function presentIn(path: string, published: JsonObject): Ms {
   const now = published['now']
@@ -126,7 +126,7 @@ export function wholeIn(path: string, published: JsonObject, ...names: readonly 
   return whole
 }
 
-/** Parses the body of an answer. Many answers are kept, so only their bodies are held in memory. */
+/** Parses the body of an answer. Only bodies are held in memory, because there are many answers. */
 export function publishedIn({ path, body }: Pick<PublishedAnswer, 'path' | 'body'>): JsonObject {
   return readObject(path, body)
 }

@@ -15,7 +15,7 @@ import { isEventType, WORD } from '../../protocol/rules.ts'
 /** Keys of every event, in order. */
 const EVENT_KEYS = ['seq', 'type', 'kind', 'at', 'atMs', 'contestId', 'kots', 'tx'] as const
 
-/** Seq of the next event, and the earliest moment that it may have. */
+/** Seq of the next event, and its earliest possible moment. */
 export type ExpectedNext = Readonly<{ seq: Seq; notBefore: Ms }>
 
 /** Parses the line of the next event. Throws a `WrongError` unless the line is exactly what Daybook writes. */
@@ -88,7 +88,7 @@ const KNOWN: ReadonlySet<string> = new Set(
   DETAILS_FIELDS.flatMap((field) => (MOMENT_FIELDS.has(field) ? [field, `${field}Ms`] : [field])),
 )
 
-/** Details without unknown fields. A newer Daybook may have more fields: they are in the leaf, and in no figure. */
+/** Details without unknown fields. A newer Daybook may have more fields, which are in the leaf but in no figure. */
 function knownDetails(inner: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(inner).filter(([name]) => KNOWN.has(name)))
 }

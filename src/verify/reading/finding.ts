@@ -1,7 +1,7 @@
 /** Fault and its place: an address, a field, a month or a seq. Contains no content of the log. */
 export type Finding = Readonly<{ place: string; what: string }>
 
-/** Error for published data that is wrong, so that reading on would prove nothing. */
+/** Error for wrong published content. Reading on would prove nothing. */
 export class WrongError extends Error {
   override readonly name = 'WrongError'
   readonly finding: Finding
@@ -12,7 +12,7 @@ export class WrongError extends Error {
   }
 }
 
-/** Finding of a `WrongError`; any other error is thrown on. */
+/** Finding of a `WrongError`. Throws any other error. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof WrongError) return error.finding
   throw error

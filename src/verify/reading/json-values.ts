@@ -17,7 +17,7 @@ export function readObject(place: string, body: Uint8Array): JsonObject {
   return value
 }
 
-/** Writes a parsed value as JSON again. Throws a `WrongError` when it is nested too deep for that. */
+/** Writes a parsed value as JSON again. Throws a `WrongError` when it is nested too deep. */
 export function jsonAgain(place: string, value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -47,8 +47,8 @@ export function objectsOf(value: unknown): readonly JsonObject[] | undefined {
 }
 
 /**
- * Path of the first difference between a published JSON value and the recomputed one: `buckets[3].burned`, or the empty
- * text for the whole value; null when they are equal. Repeats no name from the published value.
+ * Path of the first difference between a published JSON value and the recomputed one, such as `buckets[3].burned`. The
+ * empty text means the whole value; null means that they are equal. Repeats no name from the published value.
  */
 export function difference(published: unknown, recomputed: unknown, place = ''): string | null {
   if (Array.isArray(recomputed)) {

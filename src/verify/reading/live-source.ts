@@ -38,7 +38,7 @@ export function openLiveSource(
         if (code === 'behind') throw error
         if (status >= 400 && status !== 429)
           throw new WrongError(path, `is answered with status ${status}`, { cause: error })
-        // The client has already retried failures before the body. Only a body that broke off is requested again here.
+        // The client has already retried failures before the body. Only an interrupted body is requested again here.
         const broke = /^(?:unreachable|timeout)$/.test(code)
         if (!broke || attempt >= FILE_ATTEMPTS_MAX) throw error
       }
@@ -47,13 +47,15 @@ export function openLiveSource(
   return { is: 'service', read, months: () => Promise.resolve([]), pause }
 }
 
-/** Most requests to a service whose answer may come from a node that is behind, and the wait between them. */
+/** Most requests for an answer that may come from a node that is behind, and the wait between them. */
 export const LAG_ATTEMPTS = 5
 export const LAG_MS = 1_000
 
 type Pause = (ms: number) => Promise<void>
 
-/** Asks again, about a second later each time, while the answer is that of a node behind. The last answer is returned as it is. */
+/**
+ * Asks again about every second while the answer comes from a node that is behind. Returns the last answer as it is.
+ */
 export async function askedAgain<Answer>(
   pause: Pause,
   ask: () => Promise<Answer>,
@@ -69,8 +71,9 @@ export async function askedAgain<Answer>(
 type Headed = Readonly<{ headers: Headers; stream?: ByteStream }>
 
 /**
- * Answer that counts the event `covers`, which another node has shown. Asks again while a node is behind it, or lacks the
- * path (404). Throws `behind` when the service stays behind, and the 404 when it stays missing. With 0 it asks once.
+ * Answer that counts the event `covers`, which another node has shown. Asks again while a node is behind it, or lacks
+ * the path (404). Throws `behind` when the service stays behind, and the 404 when it stays missing. With 0 it asks
+ * once.
  */
 export async function askedCovering<Answer extends Headed>(
   pause: Pause,
@@ -84,7 +87,7 @@ export async function askedCovering<Answer extends Headed>(
       try {
         const answer = await ask()
         const head = headIn(answer.headers)
-        // The body of a node that is behind may be a large file, which nobody needs.
+        // The body may be a large file, which nobody needs from a node that is behind.
         if (head < covers) await answer.stream?.cancel()
         return { answer, head }
       } catch (error) {
@@ -99,13 +102,13 @@ export async function askedCovering<Answer extends Headed>(
   return found.answer
 }
 
-/** Head that an answer counts. One that never changes counts all that it ever will. */
+/** Head that an answer counts. For an immutable answer it is infinite. */
 function headIn(headers: Headers): number {
   const mayChange = /\bmust-revalidate\b/.test(headers.get('cache-control') ?? '')
   return mayChange ? Number(headers.get('daybook-seq') ?? Infinity) : Infinity
 }
 
-/** Error for a service whose nodes do not agree within the time that a reader waits. It says nothing against the log. */
+/** Error for a service whose nodes do not agree within the reader's timeout. It says nothing against the log. */
 export function nodeBehind(path: string, head: number, covers: number): DaybookError {
   const message = `the node that answered is behind: ${path} ends with seq ${head}, and another node has shown seq ${covers}; try again later`
   return new DaybookError('behind', message)

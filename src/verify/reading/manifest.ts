@@ -53,7 +53,7 @@ export async function listMonths(source: Source, size = 0): Promise<readonly Lis
     const closed = row['state'] === 'closed'
     const manifest = closed ? await readManifest(source, month, size) : null
     if (manifest !== null && body !== undefined) checkRow(row, closedRow(manifest))
-    // A folder may lack the manifest that says where the open month begins.
+    // A folder may lack the manifest that tells where the open month begins.
     else if (!closed && body !== undefined && before?.manifest !== null)
       checkRow(row, openRow(row, month, lastSeqOf(months)))
     months.push({ month, closed, manifest })
@@ -83,13 +83,13 @@ function checkRow(row: JsonObject, expected: ArchiveMonth): void {
   if (field !== null) throw new WrongError('archive', `${expected.month}: ${field} contradicts the manifests`)
 }
 
-/** Row that the list of months must have for a closed month. */
+/** Correct row of a closed month in the list of months. */
 function closedRow({ month, firstSeq, lastSeq, events, lines, gzip }: Manifest): ArchiveMonth {
   const digests = { bytes: gzip.bytes, sha256: gzip.sha256, linesSha256: lines.sha256 }
   return { month, state: 'closed', ...filesOf(month), events, firstSeq, lastSeq, ...digests }
 }
 
-/** Row that the list must have for the open month. Its last seq is believed until the month is read. */
+/** Correct row of the open month in the list. Its last seq is trusted until the month is read. */
 function openRow(row: JsonObject, month: Month, before: number): ArchiveMonth {
   const lastSeq = jsonInteger(row['lastSeq']) ?? 0
   const seqs = { events: lastSeq - before, firstSeq: before + 1, lastSeq }

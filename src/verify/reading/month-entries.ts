@@ -12,7 +12,7 @@ import type { Source } from './source.ts'
 import { jsonAgain, objectsOf, readObject } from './json-values.ts'
 import { parseUtf8 } from '../../tlog/note.ts'
 
-/** Most events that are read one by one after the end of the archive: each needs a request for its details. */
+/** Most events that are read one by one after the end of the archive. Each needs a request for its details. */
 const TAIL_EVENTS_MAX = 200
 
 /** Published entry with the bytes of its leaf. */
@@ -27,8 +27,9 @@ export function firstPosition(): ReadingPosition {
 }
 
 /**
- * Entries of a month from its two files, in batches. Checks the digests of a closed month against its manifest, and each
- * line against the one before. The files of an open month must have the events that a checkpoint of `size` entries signs.
+ * Entries of a month from its two files, in batches. Checks the digests of a closed month against its manifest, and
+ * each line against the previous one. The files of an open month must have the events that a checkpoint of `size`
+ * entries signs.
  */
 export async function* monthEntries(
   source: Source,
@@ -40,7 +41,7 @@ export async function* monthEntries(
   const eventsFile = `archive/${month}.jsonl.gz`
   const detailsFile = `archive/${month}.details.jsonl.gz`
   const expected = manifest === null ? null : { ...manifest.details, of: manifest.details.lines }
-  // Each file may come from another node. The month is closed where a node has the event after it.
+  // Each file may come from another node. On a node the month is closed when it has the event after it.
   const covers = manifest === null ? size : manifest.size + 1
   const fewer = manifest === null ? Math.max(1, size - TAIL_EVENTS_MAX) : covers
   const packedDetails = await readFile(source, detailsFile, covers, expected, primitives)
@@ -75,13 +76,13 @@ export async function* monthEntries(
       `has ${place.next.seq - first} events, and its manifest has another number`,
     )
   }
-  // The manifest of a month without events names no seq that would tie its size to the log.
+  // The manifest of a month without events has no seq that ties its size to the log.
   if (manifest !== null && manifest.size !== place.next.seq - 1)
     throw new WrongError(`archive/${month}.json`, `size is not ${place.next.seq - 1}`)
   await details.end(month, manifest !== null ? place.next.seq : null)
 }
 
-/** Bytes of a leaf. Throws a `WrongError` when they are too many. */
+/** Bytes of a leaf. Throws a `WrongError` when there are too many. */
 export function leafOf(seq: number, line: string, details: string | null): Uint8Array {
   try {
     return formatEntry(line, details)
@@ -106,7 +107,7 @@ async function readFile(
   return file
 }
 
-/** Unpacked bytes of a file. After the last piece their digest is checked. */
+/** Unpacked bytes of a file. Checks their digest after the last piece. */
 async function* checkedPieces(
   place: string,
   file: Uint8Array,
@@ -130,7 +131,7 @@ async function* checkedPieces(
 type DetailsReader = Readonly<{
   /** Details of an event; null when it has none. Seqs must ascend. */
   of(seq: number): Promise<DetailsLine | null>
-  /** Checks that no details are left. `end` is null in an open month, whose file of details may be longer. */
+  /** Checks that no details are left. `end` is null in an open month, whose details file may be longer. */
   end(month: Month, end: number | null): Promise<void>
 }>
 
@@ -174,8 +175,8 @@ function openDetails(place: string, pieces: AsyncIterable<Uint8Array>): DetailsR
 }
 
 /**
- * First `size` entries of the log, in batches: month by month from the archive, then one by one where the archive of a
- * node is behind the checkpoint. Throws a `WrongError` at the first entry that cannot come next.
+ * First `size` entries of the log, in batches. Reads month by month from the archive, then one by one where a node's
+ * archive is behind the checkpoint. Throws a `WrongError` at the first entry that cannot come next.
  */
 export async function* entriesOf(
   source: Source,
@@ -221,13 +222,13 @@ async function tail(
   return entries
 }
 
-/** Entry of an event by its own addresses. Throws a `WrongError` when one is missing or malformed. */
+/** Entry of an event from its own addresses. Throws a `WrongError` when one is missing or malformed. */
 export async function publishedEntry(source: Source, seq: Seq): Promise<PublishedEntry> {
   const line = parseUtf8((await source.read(`events/${seq}`, seq)) ?? new Uint8Array(0)) ?? ''
   return withDetails(source, line, { seq, notBefore: boundOf(0) })
 }
 
-/** Entry of an event's line, with the details from their own address. */
+/** Entry of an event's line, with its details from their own address. */
 async function withDetails(source: Source, line: string, next: ExpectedNext): Promise<PublishedEntry> {
   const event = readEventLine(line, next)
   const address = `events/${event.seq}/details`
@@ -259,7 +260,7 @@ export async function* unpacked(place: string, file: Uint8Array): AsyncGenerator
   }
 }
 
-/** Lines of unpacked bytes without line feeds, in one batch for each piece. The last line must end too. */
+/** Lines of unpacked bytes without line feeds, in one batch for each piece. The last line must end with one too. */
 export async function* unpackedLines(
   place: string,
   pieces: AsyncIterable<Uint8Array>,
@@ -269,7 +270,7 @@ export async function* unpackedLines(
   for await (const piece of pieces) {
     const lines = (rest + decode(place, () => decoder.decode(piece, { stream: true }))).split('\n')
     rest = lines.pop() ?? ''
-    // A line may never end, so its length is limited.
+    // Without this limit, a line that never ends would fill the memory.
     if (rest.length > ENTRY_BYTES_MAX) throw new WrongError(place, 'has a line that is too long')
     yield lines
   }

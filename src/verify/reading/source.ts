@@ -1,9 +1,9 @@
-/** Most bytes of a public file. A file is held in memory as a whole, one month at a time. */
+/** Most bytes of a public file. One month's files are in memory as a whole. */
 export const FILE_BYTES_MAX: number = 1024 ** 3
 
 /** Source of the public files: a service, or a folder with its paths. */
 export type Source = Readonly<{
-  /** A service answers every request now. A folder has the files that were saved in it. */
+  /** A service answers every request now. A folder has saved files. */
   is: 'service' | 'folder'
   /**
    * Body at a path with query below `/api/v1/`; undefined when there is none. Rejects with a `WrongError` for an error

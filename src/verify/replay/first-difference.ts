@@ -8,8 +8,9 @@ import type { ReplayTree } from './replay-tree.ts'
 export type EntryRange = Readonly<{ from: number; to: number }>
 
 /**
- * First difference between the tree of the published entries and the signed tree, found by the served tiles from the top
- * down, one tile for each level. Null when tiles are missing or do not differ. Only a hint: the tiles are not proved.
+ * First difference between the tree of the published entries and the signed tree. Compares the served tiles from the
+ * top down, one tile for each level. Null when tiles are missing or do not differ. Only a hint, because the tiles are
+ * not proved.
  */
 export async function firstDifference(
   source: Source,
@@ -23,13 +24,13 @@ export async function firstDifference(
     const width = widthAt(size, level, index)
     const own = tree.hashesOf({ level, index, width })
     const first = index * TILE_WIDTH
-    // Full tiles of leaves are not kept, so the difference is somewhere in this one.
+    // Full tiles of leaves are not kept, so the search ends with this tile.
     if (own === undefined) return spanOf(level, first, width, size)
     const signed = await servedTile(source, { level, index, width })
     if (signed === undefined) return null
     const found = own.findIndex((hash, at) => !isSame(hash, signed[at] ?? new Uint8Array(0)))
     if (level === 0) return found < 0 ? null : spanOf(0, first + found, 1, size)
-    // No full subtree differs, so the difference is in the entries after them.
+    // All full subtrees agree, so the difference is in the entries after them.
     index = first + (found < 0 ? width : found)
     if (widthAt(size, level - 1, index) === 0) return null
   }
@@ -41,7 +42,7 @@ function spanOf(level: number, first: number, width: number, size: number): Entr
   return { from: first * under, to: Math.min(size, (first + width) * under) }
 }
 
-/** Hashes of a served tile; undefined when there is none of that width. */
+/** Hashes of a served tile; undefined when no tile of that width is served. */
 async function servedTile(source: Source, tile: Tile): Promise<readonly Hash[] | undefined> {
   try {
     const bytes = await source.read(`log/${formatTilePath(tile)}`)

@@ -25,13 +25,13 @@ import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
 const BATCH_ENTRIES = 256
 
 /**
- * Books of a log that is read once, entry by entry. Totals are kept for named moments only: the moments are given before
- * the first entry, and the totals before each are copied when the log reaches it.
+ * Books of a log that is read once, entry by entry. Totals exist only before given moments: they are copied when the
+ * log reaches each. The moments are fixed before the first entry.
  */
 type ReplayBooks = Readonly<{
-  /** Adds the next entry; throws when it cannot be posted, and then nothing more can be added. */
+  /** Adds the next entry. Throws when it cannot be posted; then nothing more can be added. */
   add(entry: Entry): void
-  /** Books as of the last entry, valid until the next one is added. They have totals before the named moments only. */
+  /** Books as of the last entry, valid until the next one is added. They have totals only before the given moments. */
   books(): Books
 }>
 
@@ -68,7 +68,7 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
     if (firstAtMs === null || ms <= firstAtMs) return NONE
     if (head.atMs !== null && ms > head.atMs) return totalsNow()
     const found = passed.get(ms)
-    // The moments follow from what an answer states of the log.
+    // The moments come from the answer, so a missing one is a false statement in it.
     if (found === undefined) throw new WrongError('now or launchedAtMs', 'is not that of the log')
     return found
   }
@@ -89,7 +89,7 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
         totals: totalsNow,
         totalsBefore,
         totalsBeforeEach: (bounds) => bounds.map(totalsBefore),
-        // No sums of weeks are kept here. Every hour is computed, which gives the same sums in another way.
+        // Without sums of weeks every hour is computed, which gives the same sums in another way.
         weekStridedActivity: () => undefined,
         ...kept.listings,
       }
@@ -98,8 +98,8 @@ export function openReplayBooks(moments: Iterable<Ms>): ReplayBooks {
 }
 
 /**
- * State of the fold in memory. `repository` has what the fold reads: contests, prizes, payouts, prices, loyalty months, and
- * the fields of events that a correction needs. `listings` are as of the last `put`.
+ * State of the fold in memory. `repository` has the values that the fold reads: contests, prizes, payouts, prices,
+ * loyalty months, and the fields of events that a correction needs. `listings` are as of the last `put`.
  */
 type ReplayState = Readonly<{
   repository: Repository
@@ -175,7 +175,7 @@ type Lots = Readonly<{
   lot(seq: Seq): Lot | undefined
   open(contestId: ContestId, kind: string): readonly Lot[]
   hold(contestId: ContestId, kind: string): Hold | undefined
-  /** Open lots by seq, with their review holds applied; null for all contests. */
+  /** Open lots by seq, under their review holds; null for all contests. */
   allOpen(contestId: ContestId | null): readonly Lot[]
   take(seq: Seq, lot: Seq): Take | undefined
   takesBy(seq: Seq): readonly Take[]
@@ -284,8 +284,8 @@ type Slab = Readonly<{
 type Name = Readonly<{ type: EventType; kind: string; hasAmount: boolean }>
 
 /**
- * Fields of events that a correction of them needs, in 34 bytes for each event. It keeps only count and month of the
- * details, and no transactions.
+ * Fields of events that their correction needs, in 34 bytes for each event. Has only count and month of the details,
+ * and no transactions.
  */
 type EventColumns = Readonly<{
   /** Adds the next entry, with the next seq. */

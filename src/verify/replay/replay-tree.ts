@@ -5,17 +5,17 @@ import { formatTile, type Tile, TILE_WIDTH } from '../../tlog/tile.ts'
 import { consistencyProof, type ReadTile } from '../../tlog/proof.ts'
 
 /**
- * Tree over entries that are read one by one. It keeps the roots at the named sizes, and the hashes for proofs between
- * them: an eighth of a byte for each entry, and a tile for each size.
+ * Tree over entries that are read one by one. It keeps the roots at given sizes, and the hashes for proofs between
+ * them. That takes an eighth of a byte for each entry, and a tile for each size.
  */
 export type ReplayTree = Readonly<{
   size(): number
   add(leaf: Uint8Array): void
-  /** Root of the first `size` entries, for a named size that is reached, and for the present size. */
+  /** Root of the first `size` entries, for a given size that is reached, and for the current size. */
   rootAt(size: number): Hash | undefined
-  /** Hashes of a tile; undefined for a tile of leaves without a named size in it. */
+  /** Hashes of a tile; undefined for a tile of leaves without a given size in it. */
   hashesOf(tile: Tile): readonly Hash[] | undefined
-  /** Consistency proof between two named sizes that are reached, from 1. */
+  /** Consistency proof between two given sizes that are reached, from 1. */
   proof(from: number, to: number): readonly Hash[]
 }>
 
