@@ -14,24 +14,8 @@ const PRIZES = [
     winners: [3, 3],
     parts: 3,
   },
-  {
-    kind: 'voter_share',
-    percent: 30,
-    unlockHours: 6,
-    reviewHours: 0,
-    claim: false,
-    winners: [40, 900],
-    parts: 22,
-  },
-  {
-    kind: 'lucky_draw',
-    percent: 9,
-    unlockHours: 2,
-    reviewHours: 0,
-    claim: false,
-    winners: [5, 20],
-    parts: 6,
-  },
+  { kind: 'voter_share', percent: 30, unlockHours: 6, reviewHours: 0, winners: [40, 900], parts: 22 },
+  { kind: 'lucky_draw', percent: 9, unlockHours: 2, reviewHours: 0, winners: [5, 20], parts: 6 },
 ] as const
 
 type Prize = (typeof PRIZES)[number]
@@ -44,140 +28,116 @@ const LIVE_PARTS = 8
 /** Time after which a payout that failed on the chain is sent again. */
 const SENT_AGAIN_MS = 45 * SECOND_MS
 
-/** Number of actions that must still happen before a contest is paid. */
-type Settlement = { pending: number }
+/** Settlement of a contest, which is paid once every action of it has happened. */
+type Settlement = Readonly<{
+  /** Runs `act` after a wait, and keeps the contest from being paid before. */
+  later(ms: number, act: () => unknown): void
+  /** Ends the planning of actions. */
+  planned(): void
+}>
+
+function openSettlement(world: SimWorld, { id: contestId }: SimContest): Settlement {
+  let pending = 1
+  const done = (): void => {
+    pending--
+    if (pending > 0) return
+    const left = world.ledger.balance(`pool:${contestId}`)
+    if (left > 0n) world.publish({ type: 'pool', kind: 'returned', contestId, kots: left })
+    world.publish({ type: 'contest', kind: 'paid', contestId })
+  }
+  return {
+    later(ms, act) {
+      pending++
+      world.after(ms, () => {
+        act()
+        done()
+      })
+    },
+    planned: done,
+  }
+}
 
 /** Awards a closed contest's pool, pays it over the next days and ends with `contest/paid`. */
 export function awardPrizes(world: SimWorld, contest: SimContest): void {
   const pool = world.ledger.balance(`pool:${contest.id}`)
-  const settlement: Settlement = { pending: 1 }
+  const settlement = openSettlement(world, contest)
   for (const prize of PRIZES) {
     const kots = portionOf(pool, prize.percent)
-    if (kots > 0n) award(world, contest, settlement, prize, kots)
+    if (kots > 0n) award(world, contest.id, settlement, prize, kots)
   }
-  settle(world, contest, settlement)
+  settlement.planned()
 }
 
 /** Refunds all plays of a cancelled contest; the rest of its pool goes to the treasury. */
 export function refundAll(world: SimWorld, contest: SimContest): void {
-  const settlement: Settlement = { pending: 1 }
+  const settlement = openSettlement(world, contest)
   const { id: contestId, spent } = contest
   const missing = spent - world.ledger.balance(`pool:${contestId}`)
   if (missing > 0n) world.publish({ type: 'pool', kind: 'top_up', contestId, kots: missing })
   const parts = spent === 0n ? [] : split(world.random, spent, partsOf(world, 16))
   for (const kots of parts) {
-    later(world, settlement, contest, world.random.between(3, 30 * 60) * MINUTE_MS, () =>
+    settlement.later(world.random.between(3, 30 * 60) * MINUTE_MS, () =>
       world.publish({ type: 'payout', kind: 'refund', contestId, kots, paid: true }),
     )
   }
-  settle(world, contest, settlement)
+  settlement.planned()
 }
 
-function award(
-  world: SimWorld,
-  contest: SimContest,
-  settlement: Settlement,
-  prize: Prize,
-  kots: bigint,
-): void {
+function award(world: SimWorld, contestId: number, settlement: Settlement, prize: Prize, kots: bigint): void {
   const now = world.now()
-  const { kind, claim } = prize
+  const { kind } = prize
+  const isClaimed = 'claim' in prize
   const unlocksAt = now + prize.unlockHours * HOUR_MS
   const reviewUntil = now + prize.reviewHours * HOUR_MS
   const winners = world.random.between(prize.winners[0], prize.winners[1])
-  world.publish({
-    type: 'prize',
-    kind,
-    contestId: contest.id,
-    kots,
-    details: {
-      unlocksAt: formatAt(msOf(unlocksAt)),
-      ...(prize.reviewHours === 0 ? {} : { reviewUntil: formatAt(msOf(reviewUntil)) }),
-      ...(claim ? { claim } : {}),
-      winners,
-    },
-  })
+  const details = {
+    unlocksAt: formatAt(msOf(unlocksAt)),
+    ...(prize.reviewHours === 0 ? {} : { reviewUntil: formatAt(msOf(reviewUntil)) }),
+    ...(isClaimed ? { claim: true } : {}),
+    winners,
+  }
+  world.publish({ type: 'prize', kind, contestId, kots, details })
   let available = Math.max(unlocksAt, reviewUntil)
-  if (kind === 'winner' && contest.id % 6 === 3) available = hold(world, contest, settlement, kind, available)
-  const expires = kind === 'runner_up' && contest.id % 8 === 1
-  const parts = split(world.random, kots, claim ? prize.parts : partsOf(world, prize.parts))
+  if (kind === 'winner' && contestId % 6 === 3) available = hold(world, contestId, settlement, available)
+  const expires = kind === 'runner_up' && contestId % 8 === 1
+  const parts = split(world.random, kots, isClaimed ? prize.parts : partsOf(world, prize.parts))
   parts.forEach((part, index) => {
     const wait = available - now
     if (expires && index === parts.length - 1) {
-      const expiry: SimDraft = { type: 'expiry', kind, contestId: contest.id, kots: part }
-      later(world, settlement, contest, wait + EXPIRY_MS, () => world.publish(expiry))
+      const expiry: SimDraft = { type: 'expiry', kind, contestId, kots: part }
+      settlement.later(wait + EXPIRY_MS, () => world.publish(expiry))
       return
     }
-    const queue = claim ? world.random.lognormal(9 * HOUR_MS, 0.8) : world.random.next() * 30 * HOUR_MS
-    later(world, settlement, contest, wait + Math.min(queue, EXPIRY_MS - HOUR_MS), () =>
-      pay(world, contest, settlement, {
-        type: 'payout',
-        kind,
-        contestId: contest.id,
-        kots: part,
-        paid: true,
-      }),
+    const queue = isClaimed ? world.random.lognormal(9 * HOUR_MS, 0.8) : world.random.next() * 30 * HOUR_MS
+    settlement.later(wait + Math.min(queue, EXPIRY_MS - HOUR_MS), () =>
+      pay(world, settlement, { type: 'payout', kind, contestId, kots: part, paid: true }),
     )
   })
 }
 
-/** Extends the review hold by two to four days, halfway through it. Returns the new end. */
-function hold(
-  world: SimWorld,
-  contest: SimContest,
-  settlement: Settlement,
-  kind: string,
-  until: number,
-): number {
+/** Extends the review hold of the winner by two to four days, halfway through it. Returns the new end. */
+function hold(world: SimWorld, contestId: number, settlement: Settlement, until: number): number {
   const reviewUntil = until + world.random.between(48, 96) * HOUR_MS
-  later(world, settlement, contest, (until - world.now()) / 2, () =>
-    world.publish({
-      type: 'hold',
-      kind,
-      contestId: contest.id,
-      details: { reviewUntil: formatAt(msOf(reviewUntil)) },
-    }),
+  const details = { reviewUntil: formatAt(msOf(reviewUntil)) }
+  settlement.later((until - world.now()) / 2, () =>
+    world.publish({ type: 'hold', kind: 'winner', contestId, details }),
   )
   return reviewUntil
 }
 
-function pay(world: SimWorld, contest: SimContest, settlement: Settlement, payout: SimDraft): void {
+function pay(world: SimWorld, settlement: Settlement, payout: SimDraft): void {
   const { failedOneIn = Infinity } = world.plan
   if (failedOneIn < Infinity && world.isLive() && world.random.chance(1 / failedOneIn)) {
     world.publish({ ...payout, paid: 'fails' })
-    later(world, settlement, contest, SENT_AGAIN_MS, () => pay(world, contest, settlement, payout))
+    settlement.later(SENT_AGAIN_MS, () => pay(world, settlement, payout))
     return
   }
   const number = world.publish(payout)
   if (!world.random.chance(1 / (900 * Math.max(1, world.plan.scale)))) return
-  later(world, settlement, contest, world.random.between(3, 50) * MINUTE_MS, () => {
+  settlement.later(world.random.between(3, 50) * MINUTE_MS, () => {
     const corrected = cancelDraft(world, number, payout, 'Published with the transaction of another payment')
     if (corrected) world.publish({ ...payout, details: { restates: number } })
   })
-}
-
-/** Runs `act` after a wait, and keeps the contest from being paid before. */
-function later(
-  world: SimWorld,
-  settlement: Settlement,
-  contest: SimContest,
-  ms: number,
-  act: () => unknown,
-): void {
-  settlement.pending++
-  world.after(ms, () => {
-    act()
-    settle(world, contest, settlement)
-  })
-}
-
-function settle(world: SimWorld, contest: SimContest, settlement: Settlement): void {
-  settlement.pending--
-  if (settlement.pending > 0) return
-  const contestId = contest.id
-  const left = world.ledger.balance(`pool:${contestId}`)
-  if (left > 0n) world.publish({ type: 'pool', kind: 'returned', contestId, kots: left })
-  world.publish({ type: 'contest', kind: 'paid', contestId })
 }
 
 function partsOf(world: SimWorld, parts: number): number {

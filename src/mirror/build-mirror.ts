@@ -278,22 +278,18 @@ async function existingMirror(
   origin: Origin,
   signal: AbortSignal,
 ): Promise<Existing> {
-  const db = openForWriting(storePath(settings.dataDirectory))
-  try {
-    const meta = mirrorMetaOf(db, settings.dataDirectory)
-    const { vkeys } = settings
-    const pins = vkeys.length > 0 ? { vkeys, firstUse: false } : meta
-    // Given keys are written when they have proved something.
-    if (meta.of !== origin.url) writeMirrorMeta(db, { ...meta, of: origin.url })
-    if (!settings.followFormer) return { is: 'ready', events: headOf(db) }
-    const { id } = readIdentity(db)
-    const keys = await followedKeys(origin, pins, signal)
-    if (keys === null || keys.logId === id || !keys.former.some((log) => log.id === id))
-      return { is: 'ready', events: headOf(db) }
-    return { is: 'followed' }
-  } finally {
-    db.close()
-  }
+  using db = openForWriting(storePath(settings.dataDirectory))
+  const meta = mirrorMetaOf(db, settings.dataDirectory)
+  const { vkeys } = settings
+  const pins = vkeys.length > 0 ? { vkeys, firstUse: false } : meta
+  // Given keys are written when they have proved something.
+  if (meta.of !== origin.url) writeMirrorMeta(db, { ...meta, of: origin.url })
+  if (!settings.followFormer) return { is: 'ready', events: headOf(db) }
+  const { id } = readIdentity(db)
+  const keys = await followedKeys(origin, pins, signal)
+  if (keys === null || keys.logId === id || !keys.former.some((log) => log.id === id))
+    return { is: 'ready', events: headOf(db) }
+  return { is: 'followed' }
 }
 
 /** The keys of the log that the origin has now; null while it cannot be reached: what the mirror has can be served. */

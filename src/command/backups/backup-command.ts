@@ -180,13 +180,9 @@ async function verifyCopy(
     if (faults > 0) throw new CommandError('no copy was made: the log has faults')
     return
   }
-  const db = openForReading(copy)
-  try {
-    const fault = faultAtStart(db, mark)
-    if (fault !== null) throw new CommandError(`no copy was made: ${textOfFault(fault)}`)
-  } finally {
-    db.close()
-  }
+  using db = openForReading(copy)
+  const fault = faultAtStart(db, mark)
+  if (fault !== null) throw new CommandError(`no copy was made: ${textOfFault(fault)}`)
 }
 
 /** Notes the backup for metrics and `doctor`. The backup is good even where the data directory cannot be written. */

@@ -33,8 +33,17 @@ import { formatCount } from '../../protocol/amount.ts'
 import { formatCompact, type Ms } from '../../protocol/moment.ts'
 import { restoreStore } from '../../publish/restore-store.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
-import { type Diagnosis, note, ok, printDiagnoses, warn, wrong } from '../doctor/diagnosis.ts'
-import { keyDiagnosis, mirrorKeyDiagnosis } from '../doctor/doctor-directory.ts'
+import {
+  type Diagnosis,
+  named,
+  note,
+  ok,
+  printDiagnoses,
+  type CheckVerdict,
+  warn,
+  wrong,
+} from '../doctor/diagnosis.ts'
+import { keyVerdict, mirrorKeyVerdict } from '../doctor/doctor-directory.ts'
 import { directoryOption } from '../operator/log-options.ts'
 import { defaultKeyFile, readableKeys } from '../operator/signing-key-file.ts'
 import { textOfFault } from '../service/background-audit.ts'
@@ -149,17 +158,11 @@ async function replace(plan: RestorePlan, settings: RestoreOptions, context: Com
 function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan, keys: readonly SigningKey[]): void {
   // `daybook upgrade` proves the store of an older Daybook.
   if (backup.content.schema !== SCHEMA_VERSION) return
-  const db = openForReading(copy)
-  try {
-    // A backup from before a change of keys does not list the key that has signed the mark since.
-    const fault = faultAtStart(db, mark, keys)
-    if (fault !== null && !(fault.lost && isLoss))
-      throw new CommandError(
-        `nothing was restored: ${backup.path}, ${textOfFault(fault)}: try an older backup`,
-      )
-  } finally {
-    db.close()
-  }
+  using db = openForReading(copy)
+  // A backup from before a change of keys does not list the key that has signed the mark since.
+  const fault = faultAtStart(db, mark, keys)
+  if (fault !== null && !(fault.lost && isLoss))
+    throw new CommandError(`nothing was restored: ${backup.path}, ${textOfFault(fault)}: try an older backup`)
 }
 
 /**
@@ -228,18 +231,19 @@ function planRestore(settings: RestoreOptions, context: CommandContext): Restore
   const isCarried = shared !== null
   const known = { data, mark, present }
   const accepted = { shared, isAccepted: acceptLoss, program: context.program }
-  const { lost, raised, found: lossFound } = lossOf(content, known, accepted)
+  const { lost, raised, verdict: loss } = lossOf(content, known, accepted)
+  const size = `${formatCount(content.events, 'event')}, ${formatBytes(bytes)}`
+  const newer = damaged.map(({ path }) => warn(`${path} is newer, but is no store that can be read`))
   const found = [
-    note('backup', `${backup.path}${age}: ${formatCount(content.events, 'event')}, ${formatBytes(bytes)}`),
-    ...damaged.map(({ path }) => warn('backup', `${path} is newer, but is no store that can be read`)),
-    note('log', `${content.origin}, id ${content.log}`),
-    schemaFound(backup.path, content),
-    ...(fault === null ? [] : [warn('high-water', fault)]),
-    presentFound(data, present),
-    ...lossFound,
-    ...keysFound(settings, backup.path, content, context),
-    diskFound(data, bytes),
-    ...lockFound(data),
+    ...named('backup', note(`${backup.path}${age}: ${size}`), ...newer),
+    ...named('log', note(`${content.origin}, id ${content.log}`)),
+    ...named('schema', schemaVerdict(backup.path, content)),
+    ...named('high-water', fault === null ? null : warn(fault)),
+    ...named('present', presentVerdict(data, present)),
+    ...named('loss', loss),
+    ...named('key', ...keyVerdicts(settings, backup.path, content, context)),
+    ...named('disk', diskVerdict(data, bytes)),
+    ...named('lock', lockVerdict(data)),
   ]
   return { backup, mark, raised, present, isLoss: lost, isCarried, found }
 }
@@ -281,14 +285,14 @@ type Chosen = Readonly<{ backup: ChosenBackup; damaged: readonly FolderBackup[] 
  */
 function chooseBackup(from: string, logs: readonly string[]): Chosen {
   if (!isFolder(from)) return { backup: chosen(from, null, contentOf(from)), damaged: [] }
-  const named = [...backupsIn(from)]
-  if (logs.length === 0) refuseSeveralLogs(from, named)
-  const wanted = logs.length > 0 ? logs : named.flatMap(({ content }) => content?.log ?? []).slice(0, 1)
+  const backups = [...backupsIn(from)]
+  if (logs.length === 0) refuseSeveralLogs(from, backups)
+  const wanted = logs.length > 0 ? logs : backups.flatMap(({ content }) => content?.log ?? []).slice(0, 1)
   for (const log of wanted) {
-    const at = newestOf(log, named)
-    const { path, atMs, content } = named[at] ?? { path: '', atMs: null, content: null }
+    const at = newestOf(log, backups)
+    const { path, atMs, content } = backups[at] ?? { path: '', atMs: null, content: null }
     if (content === null) continue
-    const damaged = named.slice(0, at).filter((newer) => newer.content === null)
+    const damaged = backups.slice(0, at).filter((newer) => newer.content === null)
     return { backup: chosen(path, atMs, content), damaged }
   }
   const whose = logs[0] === undefined ? '' : ` of the log ${logs[0]}`
@@ -299,8 +303,8 @@ function chooseBackup(from: string, logs: readonly string[]): Chosen {
  * Index of the backup with the most events of a log, and of these of the one with the latest name; -1 without any. Events
  * of one log only grow, and a name is only as good as the clock that gave it.
  */
-function newestOf(log: string, named: readonly FolderBackup[]): number {
-  const events = named.map(({ content }) => (content?.log === log ? content.events : -1))
+function newestOf(log: string, backups: readonly FolderBackup[]): number {
+  const events = backups.map(({ content }) => (content?.log === log ? content.events : -1))
   const most = Math.max(-1, ...events)
   return most < 0 ? -1 : events.indexOf(most)
 }
@@ -318,87 +322,71 @@ function contentOf(file: string): StoreContent {
   return content
 }
 
-function refuseSeveralLogs(folder: string, named: readonly FolderBackup[]): void {
-  const logs = new Set(named.flatMap(({ content }) => content?.log ?? []))
+function refuseSeveralLogs(folder: string, backups: readonly FolderBackup[]): void {
+  const logs = new Set(backups.flatMap(({ content }) => content?.log ?? []))
   if (logs.size > 1) {
     const reason = `holds backups of ${logs.size} logs: give the file of one`
     throw new UsageError(`--from: ${shellQuoted(folder)} ${reason}`)
   }
 }
 
-function schemaFound(path: string, { schema }: StoreContent): Diagnosis {
-  if (schema === SCHEMA_VERSION) return ok('schema', `${schema}, which this Daybook reads`)
-  const db = openAnySchema(path, { readOnly: true })
-  try {
-    const reason = refusalOf(db, storeSchema(db))
-    return schema < SCHEMA_VERSION ? warn('schema', reason) : wrong('schema', reason)
-  } finally {
-    db.close()
-  }
+function schemaVerdict(path: string, { schema }: StoreContent): CheckVerdict {
+  if (schema === SCHEMA_VERSION) return ok(`${schema}, which this Daybook reads`)
+  using db = openAnySchema(path, { readOnly: true })
+  const reason = refusalOf(db, storeSchema(db))
+  return schema < SCHEMA_VERSION ? warn(reason) : wrong(reason)
 }
 
-function presentFound(data: string, present: StoreContent | null): Diagnosis {
-  if (!hasStore(data)) return note('present', `${shellQuoted(data)} holds no store`)
-  if (present === null)
-    return note('present', 'the present store cannot be read; it is kept under another name')
-  return note(
-    'present',
-    `the present store has ${formatCount(present.events, 'event')}; it is kept under another name`,
-  )
+function presentVerdict(data: string, present: StoreContent | null): CheckVerdict {
+  if (!hasStore(data)) return note(`${shellQuoted(data)} holds no store`)
+  if (present === null) return note('the present store cannot be read; it is kept under another name')
+  return note(`the present store has ${formatCount(present.events, 'event')}; it is kept under another name`)
 }
 
 /** Identity of the log of a backup when a table carries it; null otherwise. */
 function sharedLog({ path, content: { schema } }: ChosenBackup): LogIdentity | null {
   if (schema !== SCHEMA_VERSION) return null
-  const db = openAnySchema(path, { readOnly: true })
-  try {
-    return carriedPlace(db) === null ? null : readIdentity(db)
-  } finally {
-    db.close()
-  }
+  using db = openAnySchema(path, { readOnly: true })
+  return carriedPlace(db) === null ? null : readIdentity(db)
 }
 
-function keysFound(
+function keyVerdicts(
   { data, signingKeyFile }: RestoreOptions,
   path: string,
   { origin, schema }: StoreContent,
   context: CommandContext,
-): readonly Diagnosis[] {
+): readonly CheckVerdict[] {
   const files = signingKeyFile ?? [defaultKeyFile(data)]
-  const db = openAnySchema(path, { readOnly: true })
-  try {
-    const mirror = schema === SCHEMA_VERSION ? readMirrorMeta(db) : null
-    if (mirror !== null) return [mirrorKeyDiagnosis(mirror)]
-    const listed = schema === SCHEMA_VERSION ? readKeys(db) : []
-    return files.map((file) => {
-      const found = keyDiagnosis(file, origin, listed, context)
-      // The key is not needed before the start.
-      if (found.is === 'wrong') return warn(found.what, found.says)
-      return schema === SCHEMA_VERSION ? found : note('key', `${file} is there`)
-    })
-  } finally {
-    db.close()
-  }
+  using db = openAnySchema(path, { readOnly: true })
+  const mirror = schema === SCHEMA_VERSION ? readMirrorMeta(db) : null
+  if (mirror !== null) return [mirrorKeyVerdict(mirror)]
+  const listed = schema === SCHEMA_VERSION ? readKeys(db) : []
+  return files.map((file) => {
+    const found = keyVerdict(file, origin, listed, context)
+    // The key is not needed before the start.
+    if (found.is === 'wrong') return warn(found.says)
+    return schema === SCHEMA_VERSION ? found : note(`${file} is there`)
+  })
 }
 
-function diskFound(data: string, bytes: number): Diagnosis {
+function diskVerdict(data: string, bytes: number): CheckVerdict {
   let folder = resolve(data)
   while (!existsSync(folder)) folder = dirname(folder)
   const free = freeBytes(folder)
   const says = `the restore needs ${formatBytes(bytes)}, and ${formatBytes(free)} are free`
-  return free < bytes ? wrong('disk', says) : ok('disk', says)
+  return free < bytes ? wrong(says) : ok(says)
 }
 
 /** Whether another process uses the directory. A restore takes the lock itself before it plans. */
-function lockFound(data: string): readonly Diagnosis[] {
+function lockVerdict(data: string): CheckVerdict | null {
   // The lock's file is not made here: a dry run changes nothing.
-  if (!existsSync(join(data, 'lock'))) return []
+  if (!existsSync(join(data, 'lock'))) return null
   try {
     lockDirectory(data)[Symbol.dispose]()
-    return []
+    return null
   } catch (error) {
     if (!(error instanceof LockedError)) throw error
-    return [warn('lock', 'another process uses the directory: stop the service before the restore')]
+    return warn('another process uses the directory: stop the service before the restore')
   }
 }
 
@@ -422,7 +410,7 @@ type LossSettings = Readonly<{
  * Events that readers have seen and the backup lacks. `raised`: the mark to write before the restore, when the present
  * store alone knows them.
  */
-type Loss = Readonly<{ lost: boolean; raised: HighWater | null; found: readonly Diagnosis[] }>
+type Loss = Readonly<{ lost: boolean; raised: HighWater | null; verdict: CheckVerdict }>
 
 /** Finds out whether published events are missing in the backup, by the high-water mark and by the present store. */
 function lossOf(
@@ -436,16 +424,16 @@ function lossOf(
     : 'use a newer backup, or --accept-loss to give them up'
   if (mark?.former.some(({ id }) => id === log) === true) {
     const says = `the log ${mark.log} continues this one since a loss was accepted: ${remedy}`
-    return lostWith(loss('loss', says))
+    return lostWith(loss(says))
   }
   const other = mark?.log ?? present?.log ?? log
   if (shared?.former.some(({ id }) => id === other) === true) {
     const says = `${origin} continues the log of this directory: what it lacks is in the kept store, and ${program} cluster lost --data ${shellQuoted(data)} lists its drafts`
-    return nothingLost(warn('loss', says))
+    return nothingLost(warn(says))
   }
   if (other !== log) {
     const says = `the directory belongs to another log, ${other}: restore into an empty directory`
-    return nothingLost(wrong('loss', says))
+    return nothingLost(wrong(says))
   }
   const published = mark === null ? 0 : sizeOf(mark)
   const stored = present?.log === log ? present.events : 0
@@ -453,13 +441,13 @@ function lossOf(
   if (missing > 0) {
     const known = published >= stored ? 'the log has published' : 'the present store has'
     const says = `the backup lacks ${formatCount(missing, 'event')} after seq ${events}, which ${known}`
-    if (shared !== null) return lostWith(warn('loss', `${says}: the node reads them from its table`))
+    if (shared !== null) return lostWith(warn(`${says}: the node reads them from its table`))
     const raised = stored > published ? newestMark(data) : null
-    if (raised === null && published <= events) return lostWith(wrong('loss', `${says}. ${UNPROVEN}`))
-    return lostWith(loss('loss', `${says}: ${remedy}`), raised)
+    if (raised === null && published <= events) return lostWith(wrong(`${says}. ${UNPROVEN}`))
+    return lostWith(loss(`${says}: ${remedy}`), raised)
   }
-  if (mark !== null) return nothingLost(ok('loss', 'the backup holds every published event'))
-  return nothingLost(warn('loss', nothingTells(program)))
+  if (mark !== null) return nothingLost(ok('the backup holds every published event'))
+  return nothingLost(warn(nothingTells(program)))
 }
 
 const UNPROVEN =
@@ -469,12 +457,12 @@ function nothingTells(program: string): string {
   return `without a high-water mark nothing tells what was published after the backup: ask a reader for a checkpoint, and run ${program} verify URL --since FILE with it after the start`
 }
 
-function lostWith(found: Diagnosis, raised: HighWater | null = null): Loss {
-  return { lost: true, raised, found: [found] }
+function lostWith(verdict: CheckVerdict, raised: HighWater | null = null): Loss {
+  return { lost: true, raised, verdict }
 }
 
-function nothingLost(found: Diagnosis): Loss {
-  return { lost: false, raised: null, found: [found] }
+function nothingLost(verdict: CheckVerdict): Loss {
+  return { lost: false, raised: null, verdict }
 }
 
 function sizeOf({ checkpoint }: HighWater): number {
@@ -487,13 +475,9 @@ function sizeOf({ checkpoint }: HighWater): number {
  * mark, and does not take it for a loss.
  */
 function newestMark(data: string): HighWater | null {
-  const db = openAnySchema(storePath(data), { readOnly: true })
-  try {
-    const mark = tryRead(() => newestCheckpoint(db))
-    if (mark === undefined) return null
-    const signed = tryRead(() => openSignedTrees(db).signedIn(mark.checkpoint, []))
-    return signed === undefined ? null : mark
-  } finally {
-    db.close()
-  }
+  using db = openAnySchema(storePath(data), { readOnly: true })
+  const mark = tryRead(() => newestCheckpoint(db))
+  if (mark === undefined) return null
+  const signed = tryRead(() => openSignedTrees(db).signedIn(mark.checkpoint, []))
+  return signed === undefined ? null : mark
 }

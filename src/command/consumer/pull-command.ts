@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
-import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createReadStream, existsSync, readdirSync } from 'node:fs'
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Argument } from 'commander'
 import { type Answer, type Ask, ATTEMPTS_MAX, type OpenAnswer, waitMsAfter } from '../../client/ask.ts'
@@ -243,9 +243,6 @@ type PulledFile = Readonly<{
   covers: number
 }>
 
-/** Bytes of one read while a file is hashed. */
-const CHUNK_BYTES = 1024 * 1024
-
 /** Whether the file exists with the expected size and digest. */
 async function isIntact(file: string, { bytes, sha256 }: NonNullable<ExpectedFile>): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
@@ -318,7 +315,10 @@ async function download(
   await writeFile(etagFile(part), strong.startsWith('"') ? strong : '')
   onBytes(start)
   await using handle = await open(part, start === 0 ? 'w' : 'a')
-  await writeBody(answer, handle, onBytes)
+  for await (const chunk of answer.stream) {
+    await handle.appendFile(chunk)
+    onBytes(chunk.length)
+  }
 }
 
 /** Index of the first byte of a partial answer; -1 when the header is malformed. */
@@ -326,24 +326,8 @@ function startOf({ headers }: OpenAnswer): number {
   return Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1] ?? -1)
 }
 
-async function writeBody(
-  { stream }: OpenAnswer,
-  handle: FileHandle,
-  onBytes: (bytes: number) => void,
-): Promise<void> {
-  for await (const chunk of stream) {
-    await handle.appendFile(chunk)
-    onBytes(chunk.length)
-  }
-}
-
 async function sha256Of(file: string): Promise<string> {
   const hash = createHash('sha256')
-  await using handle = await open(file)
-  const buffer = Buffer.alloc(CHUNK_BYTES)
-  for (;;) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length)
-    if (bytesRead === 0) return hash.digest('hex')
-    hash.update(buffer.subarray(0, bytesRead))
-  }
+  for await (const chunk of createReadStream(file)) hash.update(chunk)
+  return hash.digest('hex')
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { heldDiagnosis } from './diagnosis.ts'
+import { heldVerdict } from './diagnosis.ts'
 
 const MINUTE_MS = 60_000
 const NOW = Date.UTC(2026, 9, 1)
@@ -31,7 +31,7 @@ suite('doctor says of held drafts', () => {
     test(name, () => {
       const oldestAtMs = minutes === null ? null : NOW - minutes * MINUTE_MS
       const told = { nowMs: NOW, overdueMs: 60 * MINUTE_MS, list: 'LIST' }
-      assert.deepEqual(heldDiagnosis({ held, refused, oldestAtMs }, told), { is, what: 'held', says })
+      assert.deepEqual(heldVerdict({ held, refused, oldestAtMs }, told), { is, says })
     })
   }
 })

@@ -2,13 +2,21 @@ import { formatCount } from '../../protocol/amount.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { formatAge } from '../terminal/output.ts'
 
-/** Result of one check of `doctor`: `wrong` must be corrected now, `warn` may cause trouble later. */
-export type Diagnosis = Readonly<{ is: 'ok' | 'note' | 'warn' | 'wrong'; what: string; says: string }>
+/** CheckVerdict of one check: `wrong` must be corrected now, `warn` may cause trouble later. */
+export type CheckVerdict = Readonly<{ is: 'ok' | 'note' | 'warn' | 'wrong'; says: string }>
 
-export const ok = (what: string, says: string): Diagnosis => ({ is: 'ok', what, says })
-export const note = (what: string, says: string): Diagnosis => ({ is: 'note', what, says })
-export const warn = (what: string, says: string): Diagnosis => ({ is: 'warn', what, says })
-export const wrong = (what: string, says: string): Diagnosis => ({ is: 'wrong', what, says })
+/** CheckVerdict with the name of its check. */
+export type Diagnosis = CheckVerdict & Readonly<{ what: string }>
+
+export const ok = (says: string): CheckVerdict => ({ is: 'ok', says })
+export const note = (says: string): CheckVerdict => ({ is: 'note', says })
+export const warn = (says: string): CheckVerdict => ({ is: 'warn', says })
+export const wrong = (says: string): CheckVerdict => ({ is: 'wrong', says })
+
+/** Findings of a check of this name; null means that there is none. */
+export function named(what: string, ...verdicts: readonly (CheckVerdict | null)[]): readonly Diagnosis[] {
+  return verdicts.flatMap((verdict) => (verdict === null ? [] : { ...verdict, what }))
+}
 
 /** Prints a line for each finding. */
 export function printDiagnoses(found: readonly Diagnosis[], context: CommandContext): void {
@@ -19,14 +27,14 @@ export function printDiagnoses(found: readonly Diagnosis[], context: CommandCont
 }
 
 /** Whether held drafts need the operator: refused by the books, or held for more than `overdueMs`. `list` lists them. */
-export function heldDiagnosis(
+export function heldVerdict(
   { held, refused, oldestAtMs }: Readonly<{ held: number; refused: number; oldestAtMs: number | null }>,
   { nowMs, overdueMs, list }: Readonly<{ nowMs: number; overdueMs: number; list: string }>,
-): Diagnosis {
+): CheckVerdict {
   const ageMs = oldestAtMs === null ? 0 : nowMs - oldestAtMs
   const says = `${formatCount(held, 'draft is', 'drafts are')} held`
   const whose = held === 1 ? 'it has waited' : 'the oldest has waited'
-  if (refused > 0) return warn('held', `${says}, ${refused} of them refused: see ${list} --state refused`)
-  if (ageMs > overdueMs) return warn('held', `${says}; ${whose} for ${formatAge(ageMs)}: see ${list}`)
-  return ok('held', held === 0 ? 'no draft is held' : `${says}; ${whose} for ${formatAge(ageMs)}`)
+  if (refused > 0) return warn(`${says}, ${refused} of them refused: see ${list} --state refused`)
+  if (ageMs > overdueMs) return warn(`${says}; ${whose} for ${formatAge(ageMs)}: see ${list}`)
+  return ok(held === 0 ? 'no draft is held' : `${says}; ${whose} for ${formatAge(ageMs)}`)
 }

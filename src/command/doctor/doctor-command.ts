@@ -4,7 +4,7 @@ import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { keyFiles, optionOf, overdueOption, wholeBetween } from '../terminal/options.ts'
 import { type Diagnosis, printDiagnoses } from './diagnosis.ts'
-import { backupsDiagnosis, diagnoseDirectory } from './doctor-directory.ts'
+import { diagnoseBackups, diagnoseDirectory } from './doctor-directory.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { diagnoseUrl } from './doctor-url.ts'
 
@@ -59,7 +59,7 @@ async function doctor(options: DoctorOptions, context: CommandContext): Promise<
       overdueMs,
     }
     found.push(...diagnoseDirectory({ data, ...more }, context))
-  } else if (backups !== undefined) found.push(...backupsDiagnosis(backups, null, context))
+  } else if (backups !== undefined) found.push(...diagnoseBackups(backups, null, context))
   try {
     if (url !== undefined) {
       const findings = diagnoseUrl(url, { waitMs: wait * SECOND_MS, overdueMs }, context)

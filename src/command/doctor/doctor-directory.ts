@@ -9,7 +9,8 @@ import { HIGH_WATER_FILE, readHighWater } from '../../log/store/high-water.ts'
 import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
 import { openForReading, STORE_FILE, storePath } from '../../log/store/store.ts'
-import { faultAtStart, isBehindCarrier, type LogFault } from '../../log/tree/log-fault.ts'
+import { faultAtStart, isBehindCarrier } from '../../log/tree/log-fault.ts'
+import type { SigningKey } from '../../log/tree/signer.ts'
 import { readKeys } from '../../log/tree/signing-keys.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import { namesNoSite, requireLog } from '../operator/log-options.ts'
@@ -21,7 +22,7 @@ import { type CommandContext, outsideReason } from '../terminal/command-context.
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { isFolder, readStart } from '../terminal/option-paths.ts'
 import { formatAge, formatBytes, printable, shellQuoted } from '../terminal/output.ts'
-import { type Diagnosis, heldDiagnosis, note, ok, warn, wrong } from './diagnosis.ts'
+import { type Diagnosis, heldVerdict, named, note, ok, type CheckVerdict, warn, wrong } from './diagnosis.ts'
 
 /** Free bytes below which publishing may soon stop: a commit may write tens of KiB, and the write-ahead log grows. */
 const FREE_BYTES_MIN: number = 256 * 1024 * 1024
@@ -46,154 +47,135 @@ export function diagnoseDirectory(
   const { id, found } = diagnoseStore(settings, context)
   return [
     ...found,
-    diskOf(data),
-    lastBackupDiagnosis(data, context),
-    ...(backups === null ? [] : backupsDiagnosis(backups, id === null ? null : { id, data }, context)),
-    ...keysInside(data),
-    ...keptStores(data, context),
-    ...(context.hasFileModes ? modesOf(data) : []),
-    openFilesOf(streamsMax, context),
+    ...named('disk', diskOf(data)),
+    ...named('backup', lastBackupOf(data, context)),
+    ...(backups === null ? [] : diagnoseBackups(backups, id === null ? null : { id, data }, context)),
+    ...named('key', ...keysInside(data)),
+    ...named('kept store', ...keptStores(data, context)),
+    ...named('modes', ...(context.hasFileModes ? modesOf(data) : [])),
+    ...named('open files', openFilesOf(streamsMax, context)),
   ]
 }
 
 type StoreDiagnosis = Readonly<{ id: string | null; found: readonly Diagnosis[] }>
 
 /** Examines the store. One that cannot be opened, such as that of an older Daybook, is a finding of its own. */
-function diagnoseStore(settings: DirectorySettings, context: CommandContext): StoreDiagnosis {
-  let db: DatabaseSync | undefined
-  try {
-    db = openForReading(storePath(settings.data))
-    return diagnoseOpenStore(db, settings, context)
-  } catch (error) {
-    const reason = outsideReason(error)
-    if (reason === undefined) throw error
-    return { id: null, found: [wrong('store', reason)] }
-  } finally {
-    db?.close()
-  }
-}
-
-function diagnoseOpenStore(
-  db: DatabaseSync,
+function diagnoseStore(
   { data, keyFiles, overdueMs }: DirectorySettings,
   context: CommandContext,
 ): StoreDiagnosis {
-  const reader = openReader(data, null)
-  const { identity } = reader
-  const head = reader.head()
-  const waiting = reader.snapshot((snapshot) => snapshot.held())
-  reader.close()
-  const fault = faultAtStart(db, readHighWater(data), readableKeys(keyFiles, data, context))
-  const age = head.atMs === null ? '' : `, the newest ${formatAge(context.now() - head.atMs)} old`
-  const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
-  const mirror = readMirrorMeta(db)
-  const found = [
-    note('log', `${identity.origin} (${identity.chain})${purpose}, ${formatCount(head.seq, 'event')}${age}`),
-    highWaterOf(db, fault),
-    clockOf(head.atMs, context),
-    heldDiagnosis(
-      { ...waiting, oldestAtMs: waiting.oldestMs },
-      {
-        nowMs: context.now(),
-        overdueMs,
-        list: `${context.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`,
-      },
-    ),
-    ...(mirror === null
-      ? (keyFiles ?? [defaultKeyFile(data)]).map((file) =>
-          keyDiagnosis(file, identity.origin, readKeys(db), context),
-        )
-      : [mirrorKeyDiagnosis(mirror)]),
-  ]
-  return { id: identity.id, found }
+  try {
+    using db = openForReading(storePath(data))
+    const reader = openReader(data, null)
+    const { identity } = reader
+    const head = reader.head()
+    const waiting = reader.snapshot((snapshot) => snapshot.held())
+    reader.close()
+    const nowMs = context.now()
+    const age = head.atMs === null ? '' : `, the newest ${formatAge(nowMs - head.atMs)} old`
+    const purpose = namesNoSite(identity.origin) ? ', not for the public' : ''
+    const mirror = readMirrorMeta(db)
+    const listed = readKeys(db)
+    const keys = (keyFiles ?? [defaultKeyFile(data)]).map((file) =>
+      keyVerdict(file, identity.origin, listed, context),
+    )
+    const list = `${context.program} held --token-file ${shellQuoted(join(data, TOKEN_FILE))}`
+    const log = `${identity.origin} (${identity.chain})${purpose}, ${formatCount(head.seq, 'event')}${age}`
+    const found = [
+      ...named('log', note(log)),
+      ...named('high-water', highWaterOf(db, data, readableKeys(keyFiles, data, context))),
+      ...named('clock', clockOf(head.atMs, context)),
+      ...named('held', heldVerdict({ ...waiting, oldestAtMs: waiting.oldestMs }, { nowMs, overdueMs, list })),
+      ...named('key', ...(mirror === null ? keys : [mirrorKeyVerdict(mirror)])),
+    ]
+    return { id: identity.id, found }
+  } catch (error) {
+    const reason = outsideReason(error)
+    if (reason === undefined) throw error
+    return { id: null, found: named('store', wrong(reason)) }
+  }
 }
 
-function highWaterOf(db: DatabaseSync, fault: LogFault | null): Diagnosis {
-  if (fault === null)
-    return ok('high-water', 'the log agrees with the last signed tree and the high-water mark')
-  return isBehindCarrier(db, fault)
-    ? note('high-water', `${textOfFault(fault)}; its table has the rest`)
-    : wrong('high-water', textOfFault(fault))
+function highWaterOf(db: DatabaseSync, data: string, keys: readonly SigningKey[]): CheckVerdict {
+  const fault = faultAtStart(db, readHighWater(data), keys)
+  if (fault === null) return ok('the log agrees with the last signed tree and the high-water mark')
+  const says = textOfFault(fault)
+  return isBehindCarrier(db, fault) ? note(`${says}; its table has the rest`) : wrong(says)
 }
 
-function diskOf(data: string): Diagnosis {
+function diskOf(data: string): CheckVerdict {
   const free = freeBytes(data)
   const size = statSync(storePath(data)).size
   const says = `${formatBytes(free)} free, the store has ${formatBytes(size)}`
-  if (free < FREE_BYTES_MIN) return wrong('disk', `${says}: free some space; a full disk stops publishing`)
-  if (free < size)
-    return warn('disk', `${says}: check, import and a backup here need as much free space as the store has`)
-  return ok('disk', says)
+  if (free < FREE_BYTES_MIN) return wrong(`${says}: free some space; a full disk stops publishing`)
+  return free < size
+    ? warn(`${says}: check, import and a backup here need as much free space as the store has`)
+    : ok(says)
 }
 
-function clockOf(headMs: number | null, context: CommandContext): Diagnosis {
+function clockOf(headMs: number | null, context: CommandContext): CheckVerdict {
   const aheadMs = (headMs ?? 0) - context.now()
   return aheadMs > AHEAD_MS_MAX
-    ? wrong('clock', `the clock is ${formatAge(aheadMs)} behind the newest event: set it before publishing`)
-    : ok('clock', 'the clock is not behind the newest event')
+    ? wrong(`the clock is ${formatAge(aheadMs)} behind the newest event: set it before publishing`)
+    : ok('the clock is not behind the newest event')
 }
 
-/** The diagnosis of a mirror's key: there is none, and none is needed. */
-export function mirrorKeyDiagnosis({ of }: MirrorMeta): Diagnosis {
-  return ok('key', `a mirror of ${of}: it signs nothing and has no key`)
+/** The verdict on a mirror's key: there is none, and none is needed. */
+export function mirrorKeyVerdict({ of }: MirrorMeta): CheckVerdict {
+  return ok(`a mirror of ${of}: it signs nothing and has no key`)
 }
 
 /** Whether a key file is there, private, and signs the log of this origin. */
-export function keyDiagnosis(
+export function keyVerdict(
   file: string,
   origin: string,
   listed: readonly ListedKey[],
   context: CommandContext,
-): Diagnosis {
+): CheckVerdict {
   try {
     if (!existsSync(file))
-      return wrong(
-        'key',
-        `${resolve(file)} is missing: bring its copy back, or see --accept-new-key of serve`,
-      )
+      return wrong(`${resolve(file)} is missing: bring its copy back, or see --accept-new-key of serve`)
     const vkey = vkeyOf(readKeyFile(file, context), origin)
     const key = listed.find((one) => one.vkey === vkey)
     if (key === undefined)
-      return warn('key', `this log does not list the key in ${file}, which has signed nothing of it`)
-    if (key.toSize !== null) return warn('key', `the key in ${file} signs no trees after size ${key.toSize}`)
-    return ok('key', `${file} is private and signs this log`)
+      return warn(`this log does not list the key in ${file}, which has signed nothing of it`)
+    if (key.toSize !== null) return warn(`the key in ${file} signs no trees after size ${key.toSize}`)
+    return ok(`${file} is private and signs this log`)
   } catch (error) {
-    if (error instanceof CommandError) return wrong('key', error.message)
+    if (error instanceof CommandError) return wrong(error.message)
     throw error
   }
 }
 
-function openFilesOf(streamsMax: number, context: CommandContext): Diagnosis {
+function openFilesOf(streamsMax: number, context: CommandContext): CheckVerdict {
   const limit = context.openFilesMax?.() ?? null
   const wanted = openFilesFor(streamsMax)
-  if (limit === null) return note('open files', 'the limit is not known on this system')
-  return limit < wanted
-    ? warn(
-        'open files',
-        `the limit is ${limit}; ${streamsMax} streams need ${wanted}: raise ulimit -n or lower --max-streams`,
-      )
-    : ok('open files', `the limit is ${limit}; ${streamsMax} streams need ${wanted}`)
+  if (limit === null) return note('the limit is not known on this system')
+  const says = `the limit is ${limit}; ${streamsMax} streams need ${wanted}`
+  return limit < wanted ? warn(`${says}: raise ulimit -n or lower --max-streams`) : ok(says)
 }
 
 /** Greatest age of the last backup in milliseconds: a day, and two hours for a backup that takes long. */
 const BACKUP_AGE_MS_MAX: number = 26 * 60 * 60 * 1_000
 
 /** Whether the last backup of a data directory is recent. */
-function lastBackupDiagnosis(data: string, context: CommandContext): Diagnosis {
+function lastBackupOf(data: string, context: CommandContext): CheckVerdict {
   const last = readLastBackup(data)
-  const command = backupCommand(context, data, 'FOLDER')
-  if (last === null) return warn('backup', `no verified backup was made: run ${command} each night`)
-  const ageMs = context.now() - last.at
-  const says = `the last verified one is ${formatAge(ageMs)} old: ${formatCount(last.events, 'event')}, ${formatBytes(last.bytes)}`
-  return ageMs > BACKUP_AGE_MS_MAX ? warn('backup', `${says}; ${orMake(command)}`) : ok('backup', says)
+  const command = backupCommandOf(context, data, 'FOLDER')
+  if (last === null) return warn(`no verified backup was made: run ${command} each night`)
+  const size = `${formatCount(last.events, 'event')}, ${formatBytes(last.bytes)}`
+  return ageVerdict(context.now() - last.at, (age) => `the last verified one is ${age} old: ${size}`, command)
 }
 
-function orMake(command: string): string {
-  return `look why no newer one was made, or run ${command} now`
+function ageVerdict(ageMs: number, says: (age: string) => string, command: string): CheckVerdict {
+  const told = says(formatAge(ageMs))
+  return ageMs > BACKUP_AGE_MS_MAX
+    ? warn(`${told}; look why no newer one was made, or run ${command} now`)
+    : ok(told)
 }
 
 /** Command that makes a backup. */
-function backupCommand({ program }: CommandContext, data: string, to: string): string {
+function backupCommandOf({ program }: CommandContext, data: string, to: string): string {
   return `${program} backup --data ${shellQuoted(data)} --to ${shellQuoted(to)}`
 }
 
@@ -201,7 +183,7 @@ function backupCommand({ program }: CommandContext, data: string, to: string): s
 type BackedUpLog = Readonly<{ id: string; data: string }>
 
 /** Examines a folder of backups: age of the newest, modes, keys, and whether it is on the disk of the log. */
-export function backupsDiagnosis(
+export function diagnoseBackups(
   folder: string,
   log: BackedUpLog | null,
   context: CommandContext,
@@ -210,46 +192,38 @@ export function backupsDiagnosis(
   const backups = [...backupsIn(folder)].filter(
     ({ content }) => content !== null && (log === null || content.log === log.id),
   )
+  const [newest] = backups
+  const events = formatCount(newest?.content?.events ?? 0, 'event')
   const isSameDisk = log !== null && statSync(folder).dev === statSync(log.data).dev
+  const elsewhere = `${folder} is on the disk of the log and is lost with it: copy it to another machine`
   return [
-    newestOf(folder, backups, backupCommand(context, log?.data ?? 'DIR', folder), context.now()),
-    ...(context.hasFileModes ? modesOfBackups(folder, backups) : []),
-    ...keysInside(folder),
-    ...(isSameDisk
-      ? [
-          note(
-            'backups',
-            `${folder} is on the disk of the log and is lost with it: copy it to another machine`,
+    ...named(
+      'backups',
+      newest === undefined
+        ? wrong(`${folder} has no backup of this log`)
+        : ageVerdict(
+            context.now() - newest.atMs,
+            (age) => `${backups.length} in ${folder}, the newest ${age} old with ${events}`,
+            backupCommandOf(context, log?.data ?? 'DIR', folder),
           ),
-        ]
-      : []),
+      ...(context.hasFileModes ? modesOfBackups(folder, backups) : []),
+    ),
+    ...named('key', ...keysInside(folder)),
+    ...named('backups', isSameDisk ? note(elsewhere) : null),
   ]
 }
 
-type Backups = readonly FolderBackup[]
-
-function newestOf(folder: string, backups: Backups, command: string, nowMs: number): Diagnosis {
-  const [newest] = backups
-  if (newest === undefined) return wrong('backups', `${folder} has no backup of this log`)
-  const ageMs = nowMs - newest.atMs
-  const says = `${backups.length} in ${folder}, the newest ${formatAge(ageMs)} old with ${formatCount(newest.content?.events ?? 0, 'event')}`
-  return ageMs > BACKUP_AGE_MS_MAX ? warn('backups', `${says}; ${orMake(command)}`) : ok('backups', says)
-}
-
-function modesOfBackups(folder: string, backups: Backups): readonly Diagnosis[] {
+function modesOfBackups(folder: string, backups: readonly FolderBackup[]): readonly (CheckVerdict | null)[] {
   const open = backups.filter(({ path }) => (lstatSync(path).mode & OTHERS) !== 0)
   const [first] = open
-  const files =
-    first === undefined
-      ? []
-      : [
-          wrong(
-            'backups',
-            `${first.path}${open.length === 1 ? '' : ` and ${open.length - 1} more`} may be read by other users, with the refs: chmod 600`,
-          ),
-        ]
+  const more = open.length > 1 ? ` and ${open.length - 1} more` : ''
   const isOpen = (statSync(folder).mode & OTHERS) !== 0
-  return isOpen ? [...files, warn('backups', `${folder}: other users may look into it: chmod 700`)] : files
+  return [
+    first === undefined
+      ? null
+      : wrong(`${first.path}${more} may be read by other users, with the refs: chmod 600`),
+    isOpen ? warn(`${folder}: other users may look into it: chmod 700`) : null,
+  ]
 }
 
 /** Bits of a file mode that let other users write. */
@@ -260,7 +234,7 @@ const KEY_BYTES_MAX = 16 * 1024
 const FILES_MAX = 1_000
 
 /** Modes of the files: other users must not write the store or read the token. */
-function modesOf(data: string): readonly Diagnosis[] {
+function modesOf(data: string): readonly CheckVerdict[] {
   const files: readonly (readonly [path: string, forbidden: number, why: string])[] = [
     [data, OTHERS_WRITE, 'other users may write into it: chmod go-w'],
     [join(data, STORE_FILE), OTHERS_WRITE, 'other users may change history: chmod go-w'],
@@ -269,26 +243,22 @@ function modesOf(data: string): readonly Diagnosis[] {
   ]
   const found = files.flatMap(([path, forbidden, why]) => {
     const mode = statSync(path, { throwIfNoEntry: false })?.mode
-    return mode === undefined || (mode & forbidden) === 0 ? [] : [wrong('modes', `${path}: ${why}`)]
+    return mode === undefined || (mode & forbidden) === 0 ? [] : [wrong(`${path}: ${why}`)]
   })
   const parent = dirname(resolve(data))
   const { mode } = statSync(parent)
   // With the sticky bit, as in a temporary folder, only the owner of a file may rename it.
   const isShared = (mode & OTHERS_WRITE) !== 0 && (mode & 0o1000) === 0
-  const above = isShared
-    ? [warn('modes', `${parent}: other users may replace the data directory: chmod go-w`)]
-    : []
-  return found.length + above.length > 0
-    ? [...found, ...above]
-    : [ok('modes', 'only the owner may change the files')]
+  if (isShared) found.push(warn(`${parent}: other users may replace the data directory: chmod go-w`))
+  return found.length > 0 ? found : [ok('only the owner may change the files')]
 }
 
 /** Private keys among the files of a folder. Every copy of the folder could sign with them. */
-function keysInside(folder: string): readonly Diagnosis[] {
+function keysInside(folder: string): readonly CheckVerdict[] {
   return filesIn(folder, (name) => name !== STORE_FILE).flatMap(({ path, size }) => {
     if (size > KEY_BYTES_MAX || !isPrivateKey(path)) return []
     const says = `${printable(path)} is a private key beside the log: move it away, or every copy of the folder can sign`
-    return [wrong('key', says)]
+    return [wrong(says)]
   })
 }
 
@@ -302,7 +272,7 @@ function isPrivateKey(path: string): boolean {
 }
 
 /** Stores that an upgrade or a restore has kept, which only take space now. */
-function keptStores(data: string, { program, now }: CommandContext): readonly Diagnosis[] {
+function keptStores(data: string, { program, now }: CommandContext): readonly CheckVerdict[] {
   return filesIn(data, (name) => /^daybook\.db\.(?:schema-|replaced-)/.test(name)).map(
     ({ path, size, mtimeMs }) => {
       const by = path.includes('.db.schema-') ? 'an upgrade' : 'a restore'
@@ -310,7 +280,7 @@ function keptStores(data: string, { program, now }: CommandContext): readonly Di
         by === 'an upgrade' ? `${program} upgrade --data ${shellQuoted(data)} --remove-old` : 'rm'
       const remedy = `remove it when all is well, with ${remove}`
       const age = formatAge(now() - mtimeMs)
-      return note('kept store', `${path} was kept by ${by}: ${formatBytes(size)}, ${age} old; ${remedy}`)
+      return note(`${path} was kept by ${by}: ${formatBytes(size)}, ${age} old; ${remedy}`)
     },
   )
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { cacheDiagnosis, originDiagnosis } from './doctor-url.ts'
+import { cacheVerdict, originVerdict } from './doctor-url.ts'
 
 /** The answers of a service without a cache before it. The request and what is left of the rate limit differ. */
 function served(path: string, count: number): Record<string, string> {
@@ -13,7 +13,7 @@ function served(path: string, count: number): Record<string, string> {
 /** Finding about a service whose answers a proxy changes. */
 async function found(change: (headers: Record<string, string>, path: string) => object): Promise<string> {
   let count = 0
-  const { is, says } = await cacheDiagnosis(async (path) => {
+  const { is, says } = await cacheVerdict(async (path) => {
     count += 1
     return new Response('body', { headers: { ...change(served(path, count), path) } })
   })
@@ -74,25 +74,25 @@ suite('a cache on the way', () => {
         ...(seconds === '' ? {} : { 'retry-after': seconds }),
       }
       const answer = async (): Promise<Response> => new Response('{}', { status, headers })
-      const { is, says: said } = await cacheDiagnosis(answer)
+      const { is, says: said } = await cacheVerdict(answer)
       assert.equal(`${is}: ${said}`, `wrong: /api/v1/summary: ${says}`)
     })
   }
 })
 
 suite('the name of a log', () => {
-  const levels = (origin: string, url: string): readonly string[] =>
-    originDiagnosis({ origin, simulated: origin.startsWith('simulated.') }, url).map(({ is }) => is)
+  const levels = (origin: string, url: string): string | null =>
+    originVerdict({ origin, simulated: origin.startsWith('simulated.') }, url)?.is ?? null
 
   test('that names no site is a fault behind a public address', () => {
-    assert.deepEqual(levels('localhost/daybook', 'https://data.example.org'), ['wrong'])
-    assert.deepEqual(levels('simulated.localhost/daybook', 'https://data.example.org'), ['warn'])
-    assert.deepEqual(levels('localhost/daybook', 'http://192.0.2.7:8080'), ['wrong'])
+    assert.equal(levels('localhost/daybook', 'https://data.example.org'), 'wrong')
+    assert.equal(levels('simulated.localhost/daybook', 'https://data.example.org'), 'warn')
+    assert.equal(levels('localhost/daybook', 'http://192.0.2.7:8080'), 'wrong')
   })
 
   test('is no fault when it names a site, or on this machine', () => {
-    assert.deepEqual(levels('data.example.org/book', 'https://data.example.org'), [])
+    assert.equal(levels('data.example.org/book', 'https://data.example.org'), null)
     for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080', 'book.localhost'])
-      assert.deepEqual(levels('localhost/daybook', `http://${host}`), [], host)
+      assert.equal(levels('localhost/daybook', `http://${host}`), null, host)
   })
 })

@@ -1,5 +1,5 @@
 import { DaybookError, problemOf } from '../../client/daybook-error.ts'
-import type { Daybook } from '../../client/daybook.ts'
+import type { Answer, Ask } from '../../client/ask.ts'
 import { endpointPath } from '../../client/endpoint-query.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { Status } from '../../protocol/endpoints/description-endpoints.ts'
@@ -14,7 +14,7 @@ import type { CommandContext } from '../terminal/command-context.ts'
 import { readAddress } from '../terminal/log-address.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { formatAge, printable } from '../terminal/output.ts'
-import { type Diagnosis, heldDiagnosis, note, ok, warn, wrong } from './diagnosis.ts'
+import { type Diagnosis, heldVerdict, named, note, ok, type CheckVerdict, warn, wrong } from './diagnosis.ts'
 
 /** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
 const CLOCK_MS_MAX = 5_000
@@ -34,37 +34,41 @@ export async function* diagnoseUrl(
   { waitMs, overdueMs }: Readonly<{ waitMs: number; overdueMs: number }>,
   context: CommandContext,
 ): AsyncGenerator<Diagnosis> {
-  const daybook = openClient(url, context)
+  const { ask } = openClient(url, context)
   const signal = context.stop
+  const get: Get = (path, headers = {}) => ask.get(path, { ...ONCE, signal, headers })
   const fetch = fetchWithNotice(readAddress(url), context)
-  const askPath = (path: string): Promise<Response> =>
+  const askPath: AskPath = (path) =>
     fetch(new URL(path, url).href, { signal: AbortSignal.any([signal, AbortSignal.timeout(ONCE.silenceMs)]) })
+
   const before = context.now()
-  const answer = await daybook.ask
-    .get(endpointPath('status', ''), { ...ONCE, signal, headers: { Origin: 'https://example.org' } })
-    .catch(failureOf)
+  const answer = await get(endpointPath('status', ''), { Origin: 'https://example.org' }).catch(failureOf)
   if (answer instanceof DaybookError) {
     const reason = failureText(answer)
-    yield wrong('service', answer.status === 0 ? `the service does not answer: ${reason}` : reason)
+    yield* named('service', wrong(answer.status === 0 ? `the service does not answer: ${reason}` : reason))
     return
   }
   const { headers } = answer
-  const nowMs = (before + context.now()) / 2
   const status: Status = answer.json()
-  const stream = { what: 'stream', path: endpointPath('stream', '') }
-  const live = { what: 'live', path: LIVE_PATH }
-  yield serviceOf(status)
-  yield* originDiagnosis(status, url)
-  yield clockOf(headers, nowMs)
-  yield headersOf(headers)
-  yield await checkpointOf(daybook, status, signal)
-  yield await cacheDiagnosis(askPath).catch((error: unknown) => unansweredCache(error, signal))
-  yield* await Promise.all([stream, live].map((one) => streamDiagnosis(daybook, one, waitMs, signal)))
-  yield* await rangesOf(daybook, signal)
-  yield await exposureOf(daybook, signal)
+  yield* named('service', serviceOf(status))
+  yield* named('origin', originVerdict(status, url))
+  yield* named('clock', clockOf(headers, (before + context.now()) / 2))
+  yield* named('headers', headersOf(headers))
+  yield* named('checkpoint', await asked(checkpointOf(get, status)))
+  yield* named('cache', await cacheVerdict(askPath).catch((error: unknown) => unansweredCache(error, signal)))
+  const [stream, live] = await Promise.all([
+    streamVerdict(ask, endpointPath('stream', ''), waitMs, signal),
+    streamVerdict(ask, LIVE_PATH, waitMs, signal),
+  ])
+  yield* named('stream', stream)
+  yield* named('live', live)
+  yield* named('ranges', await asked(rangesOf(get)))
+  yield* named('private', await exposureOf(get))
   const list = `${context.program} held --token-file FILE`
-  yield heldDiagnosis(status.finality, { nowMs: status.now.atMs, overdueMs, list })
+  yield* named('held', heldVerdict(status.finality, { nowMs: status.now.atMs, overdueMs, list }))
 }
+
+type Get = (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
 
 /** Turns an error of the client into a value; any other error is thrown on. */
 function failureOf(error: unknown): DaybookError {
@@ -72,130 +76,105 @@ function failureOf(error: unknown): DaybookError {
   throw error
 }
 
-function serviceOf({ version, head, following, origin }: Status): Diagnosis {
+/** The verdict of a check, or the failure of its requests. */
+async function asked(check: Promise<CheckVerdict | null>): Promise<CheckVerdict | null> {
+  const verdict = await check.catch(failureOf)
+  return verdict instanceof DaybookError ? wrong(failureText(verdict)) : verdict
+}
+
+function serviceOf({ version, head, following, origin }: Status): CheckVerdict {
   const age = head.ageMs === null ? '' : `, the newest ${formatAge(head.ageMs)} old`
   const says = printable(`${origin}, version ${version}, ${formatCount(head.seq, 'event')}${age}`)
-  return following.behind > 0
-    ? warn('service', `${says}; ${formatCount(following.behind, 'event')} behind`)
-    : note('service', says)
+  return following.behind > 0 ? warn(`${says}; ${formatCount(following.behind, 'event')} behind`) : note(says)
 }
 
-function unansweredCache(error: unknown, signal: AbortSignal): Diagnosis {
-  signal.throwIfAborted()
-  return wrong('cache', `an answer failed: ${printable(errorMessage(error))}`)
-}
-
-function clockOf(headers: Headers, nowMs: number): Diagnosis {
+function clockOf(headers: Headers, nowMs: number): CheckVerdict {
   const theirs = Date.parse(headers.get('date') ?? '')
-  if (Number.isNaN(theirs)) return warn('clock', 'the answer has no Date: a proxy removes it')
+  if (Number.isNaN(theirs)) return warn('the answer has no Date: a proxy removes it')
   const apart = Math.abs(theirs + 500 - nowMs)
   return apart > CLOCK_MS_MAX
-    ? wrong('clock', `the clocks of the service and of this machine differ by ${formatAge(apart)}: set them`)
-    : ok('clock', 'the clocks of the service and of this machine agree')
+    ? wrong(`the clocks of the service and of this machine differ by ${formatAge(apart)}: set them`)
+    : ok('the clocks of the service and of this machine agree')
 }
 
 /** Checks the headers that a proxy may remove or change. */
-function headersOf(headers: Headers): Diagnosis {
+function headersOf(headers: Headers): CheckVerdict {
   const lost = [
     ...(headers.get('access-control-allow-origin') === '*' ? [] : ['CORS is not open to every site']),
     ...(headers.has('daybook-log') ? [] : ['Daybook-Log is missing']),
     ...(headers.has('etag') ? [] : ['ETag is missing']),
   ]
-  if (lost.length > 0) return wrong('headers', `${lost.join('; ')}: a proxy changes the headers`)
+  if (lost.length > 0) return wrong(`${lost.join('; ')}: a proxy changes the headers`)
   const policy = headers.get('ratelimit-policy')
-  return ok(
-    'headers',
-    `CORS, ETag and the log’s id arrive; ${policy === null ? 'no rate limit' : `rate limit ${printable(policy)}`}`,
-  )
+  const limit = policy === null ? 'no rate limit' : `rate limit ${printable(policy)}`
+  return ok(`CORS, ETag and the log’s id arrive; ${limit}`)
 }
 
-async function checkpointOf({ ask }: Daybook, status: Status, signal: AbortSignal): Promise<Diagnosis> {
-  const signed = await ask.get(endpointPath('logCheckpoint', ''), { ...ONCE, signal }).catch(failureOf)
-  const list = await ask.get(endpointPath('logKeys', ''), { ...ONCE, signal }).catch(failureOf)
-  if (signed instanceof DaybookError) return wrong('checkpoint', failureText(signed))
-  if (list instanceof DaybookError) return wrong('checkpoint', `the list of keys: ${failureText(list)}`)
+async function checkpointOf(get: Get, { head: { seq, ageMs } }: Status): Promise<CheckVerdict> {
+  const signed = await get(endpointPath('logCheckpoint', ''))
+  const list = await get(endpointPath('logKeys', '')).catch(failureOf)
+  if (list instanceof DaybookError) return wrong(`the list of keys: ${failureText(list)}`)
   const { origin, keys: listed }: LogKeys = list.json()
   const keys = listed.flatMap(({ vkey }) => parseVkey(NODE_PRIMITIVES.sha256, vkey) ?? [])
-  const trusted = { origin, keys }
-  const opened = await openCheckpoint(signed.bytes(), trusted, NODE_PRIMITIVES.verifyEd25519)
-  if (!opened.ok) return wrong('checkpoint', `no listed key has signed it (${opened.doubt})`)
+  const opened = await openCheckpoint(signed.bytes(), { origin, keys }, NODE_PRIMITIVES.verifyEd25519)
+  if (!opened.ok) return wrong(`no listed key has signed it (${opened.doubt})`)
   const { size } = opened.value.checkpoint
-  const { seq, ageMs } = status.head
   if (size < seq)
-    return wrong(
-      'checkpoint',
-      `it covers ${size} of ${formatCount(seq, 'event')}: a cache on the way keeps an old one`,
-    )
-  return ok(
-    'checkpoint',
-    `signed for ${formatCount(size, 'event')}${ageMs === null ? '' : `, the newest ${formatAge(ageMs)} old`}`,
-  )
+    return wrong(`it covers ${size} of ${formatCount(seq, 'event')}: a cache on the way keeps an old one`)
+  const age = ageMs === null ? '' : `, the newest ${formatAge(ageMs)} old`
+  return ok(`signed for ${formatCount(size, 'event')}${age}`)
 }
 
-/** Whether an interrupted download can resume. Without a closed month there is no file to try. */
-async function rangesOf({ ask }: Daybook, signal: AbortSignal): Promise<readonly Diagnosis[]> {
-  const archive = await ask.get(endpointPath('archive', ''), { ...ONCE, signal }).catch(failureOf)
-  if (archive instanceof DaybookError) return [wrong('ranges', failureText(archive))]
-  const { months }: ArchiveIndex = archive.json()
+/** Whether an interrupted download can resume; null without a closed month, whose file could be tried. */
+async function rangesOf(get: Get): Promise<CheckVerdict | null> {
+  const { months }: ArchiveIndex = (await get(endpointPath('archive', ''))).json()
   const closed = months.findLast(({ state, bytes }) => state === 'closed' && (bytes ?? 0) > 1)
-  if (closed === undefined) return []
+  if (closed === undefined) return null
   const path = endpointPath('archiveFile', `${closed.month}.jsonl.gz`)
-  const answer = await ask.get(path, { ...ONCE, signal, headers: { Range: 'bytes=0-0' } }).catch(failureOf)
-  if (answer instanceof DaybookError) return [wrong('ranges', failureText(answer))]
-  const isStrong = answer.headers.get('etag')?.startsWith('"') === true
-  return [
-    answer.status === 206 && isStrong
-      ? ok('ranges', 'interrupted downloads can resume')
-      : warn('ranges', 'a proxy ignores Range or weakens ETag: interrupted downloads start again'),
-  ]
+  const { status, headers } = await get(path, { Range: 'bytes=0-0' })
+  return status === 206 && headers.get('etag')?.startsWith('"') === true
+    ? ok('interrupted downloads can resume')
+    : warn('a proxy ignores Range or weakens ETag: interrupted downloads start again')
 }
 
 /** Whether the private listener can be reached from here, which it must not. */
-async function exposureOf({ ask }: Daybook, signal: AbortSignal): Promise<Diagnosis> {
+async function exposureOf(get: Get): Promise<CheckVerdict> {
   for (const path of ['/metrics', '/readyz', '/publish', '/held']) {
-    const answer = await ask.get(path, { ...ONCE, signal }).catch(failureOf)
-    const isReached = !(answer instanceof DaybookError) || [401, 405].includes(answer.status)
-    if (isReached)
-      return wrong('private', `${path} can be reached from here: do not expose the private listener`)
+    const answer = await get(path).catch(failureOf)
+    if (!(answer instanceof DaybookError) || [401, 405].includes(answer.status))
+      return wrong(`${path} can be reached from here: do not expose the private listener`)
   }
-  return ok('private', 'the private listener cannot be reached from here')
+  return ok('the private listener cannot be reached from here')
 }
 
-/** A stream of the service: its name in the report, and its path. */
-type NamedStream = Readonly<{ what: string; path: string }>
-
 /** Whether the bytes of a stream arrive at once, with headers that keep caches and compression away. */
-async function streamDiagnosis(
-  { ask }: Daybook,
-  { what, path }: NamedStream,
+async function streamVerdict(
+  ask: Ask,
+  path: string,
   waitMs: number,
   signal: AbortSignal,
-): Promise<Diagnosis> {
+): Promise<CheckVerdict> {
   try {
-    const { headers, stream } = await ask.open(path, {
-      attemptsMax: 1,
-      silenceMs: waitMs,
-      accept: 'text/event-stream',
-      signal,
-    })
+    const accept = 'text/event-stream'
+    const { headers, stream } = await ask.open(path, { attemptsMax: 1, silenceMs: waitMs, accept, signal })
     const reader = stream.getReader()
     const first = await reader.read()
     await reader.cancel()
-    return faultOf(what, headers, first.done) ?? ok(what, 'events arrive at once: no proxy buffers them')
+    return faultOf(headers, first.done) ?? ok('events arrive at once: no proxy buffers them')
   } catch (error) {
-    if (!(error instanceof DaybookError)) throw error
-    if (error.code !== 'timeout') return wrong(what, failureText(error))
-    return wrong(what, `no bytes arrived in ${waitMs / 1_000} s: a proxy buffers ${path}; turn that off`)
+    const failure = failureOf(error)
+    if (failure.code !== 'timeout') return wrong(failureText(failure))
+    return wrong(`no bytes arrived in ${waitMs / 1_000} s: a proxy buffers ${path}; turn that off`)
   }
 }
 
-function faultOf(what: string, headers: Headers, isEmpty: boolean): Diagnosis | null {
-  if (headers.has('content-encoding')) return wrong(what, 'a proxy compresses it, which delays events')
+function faultOf(headers: Headers, isEmpty: boolean): CheckVerdict | null {
+  if (headers.has('content-encoding')) return wrong('a proxy compresses it, which delays events')
   if (headers.get('content-type')?.startsWith('text/event-stream') !== true || isEmpty)
-    return wrong(what, 'the answer is not a stream')
+    return wrong('the answer is not a stream')
   const caching = headers.get('cache-control') ?? ''
   if (!caching.includes('no-store') || Number(headers.get('age') ?? 0) > 0)
-    return wrong(what, 'a proxy caches it or changes its Cache-Control: let it pass unchanged')
+    return wrong('a proxy caches it or changes its Cache-Control: let it pass unchanged')
   return null
 }
 
@@ -217,27 +196,28 @@ const TIMES = 3
 const CACHE_STATUS = ['cache-status', 'x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status']
 
 /** Whether a proxy on the way sends an answer again that it must not keep. */
-export async function cacheDiagnosis(ask: AskPath): Promise<Diagnosis> {
+export async function cacheVerdict(ask: AskPath): Promise<CheckVerdict> {
   for (const { path, directive } of UNCACHED) {
     const answers: Headers[] = []
     for (let times = 0; times < TIMES; times += 1) {
-      const { headers, body, refusal } = await askWhole(ask, path)
-      if (refusal !== null) return wrong('cache', `${path}: ${refusal}`)
+      const answer = await ask(path)
+      const { status, headers } = answer
+      const body = await answer.text()
+      // 429 and a failure of the service say nothing about proxies.
+      if (status === 429 || status >= 500)
+        return wrong(`${path}: ${failureText(problemOf(status, headers, body))}`)
       answers.push(headers)
-      if (body === '') return wrong('cache', `${path} has no body: a proxy removes it`)
+      if (body === '') return wrong(`${path} has no body: a proxy removes it`)
     }
     const fault = faultOfDirective(answers, directive) ?? signOfCache(answers)
-    if (fault !== null) return wrong('cache', `${path}: ${printable(fault)}`)
+    if (fault !== null) return wrong(`${path}: ${printable(fault)}`)
   }
-  return ok('cache', 'the summary, the checkpoint and problems come from the service each time')
+  return ok('the summary, the checkpoint and problems come from the service each time')
 }
 
-type WholeAnswer = Readonly<{ headers: Headers; body: string; refusal: string | null }>
-
-async function askWhole(ask: AskPath, path: string): Promise<WholeAnswer> {
-  const answer = await ask(path)
-  const body = await answer.text()
-  return { headers: answer.headers, body, refusal: refusalText(answer.status, answer.headers, body) }
+function unansweredCache(error: unknown, signal: AbortSignal): CheckVerdict {
+  signal.throwIfAborted()
+  return wrong(`an answer failed: ${printable(errorMessage(error))}`)
 }
 
 function faultOfDirective(answers: readonly Headers[], directive: string): string | null {
@@ -284,26 +264,16 @@ function failureText({ code, message, status, retryAfterMs }: DaybookError): str
   return printable(status < 500 || message === answered ? message : `${answered}: ${message}`)
 }
 
-/** Reason why an answer says nothing about proxies: 429, or a failure of the service; null for any other answer. */
-function refusalText(status: number, headers: Headers, body: string): string | null {
-  return status === 429 || status >= 500 ? failureText(problemOf(status, headers, body)) : null
-}
-
-/** A log whose name names no site, behind an address that others can use. */
-export function originDiagnosis(
+/** CheckVerdict on a log whose name names no site, behind an address that others can use; null for any other. */
+export function originVerdict(
   { origin, simulated }: Pick<Status, 'origin' | 'simulated'>,
   url: string,
-): readonly Diagnosis[] {
-  if (!namesNoSite(origin) || isOwnMachine(new URL(url).hostname)) return []
-  const named = printable(origin)
-  return [
-    simulated
-      ? warn(
-          'origin',
-          `${named} is a demonstration, whose events are invented: publish a log made with --origin`,
-        )
-      : wrong('origin', `${named} is a log for development: publish a new log, made with --origin`),
-  ]
+): CheckVerdict | null {
+  if (!namesNoSite(origin) || isOwnMachine(new URL(url).hostname)) return null
+  const name = printable(origin)
+  return simulated
+    ? warn(`${name} is a demonstration, whose events are invented: publish a log made with --origin`)
+    : wrong(`${name} is a log for development: publish a new log, made with --origin`)
 }
 
 /** Whether a host is this machine. */

@@ -71,16 +71,12 @@ export async function check({ data, keys = [] }: CheckSettings, context: Command
 /** The mark of a directory to compare its store with; null, with a notice, when the store is only behind its table. */
 function comparedMark(data: string, keys: readonly SigningKey[], context: CommandContext): HighWater | null {
   const mark = readHighWater(data)
-  const db = openForReading(storePath(data))
-  try {
-    // The check itself reports a store that cannot be read.
-    const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
-    if (fault === null || !isBehindCarrier(db, fault)) return mark
-    printNotice(context, `${textOfFault(fault)}; its table has the rest`)
-    return null
-  } finally {
-    db.close()
-  }
+  using db = openForReading(storePath(data))
+  // The check itself reports a store that cannot be read.
+  const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
+  if (fault === null || !isBehindCarrier(db, fault)) return mark
+  printNotice(context, `${textOfFault(fault)}; its table has the rest`)
+  return null
 }
 
 /** Store to check, path of the store to compare it with, which is removed, and what must agree with it. */
@@ -142,12 +138,8 @@ export async function checkStore(
 }
 
 function readFaults(store: string): readonly string[] {
-  const db = openForReading(store)
-  try {
-    return faultsOfStore(db)
-  } finally {
-    db.close()
-  }
+  using db = openForReading(store)
+  return faultsOfStore(db)
 }
 
 /** First fault of the log by its tree, signatures, high-water mark and keys; null when there is none. */
@@ -157,13 +149,9 @@ async function auditFault(
   keys: readonly SigningKey[],
   context: CommandContext,
 ): Promise<string | null> {
-  const db = openForReading(store)
-  try {
-    const { fault: found } = await auditWhole(db, () => null, context)
-    const fault = found ?? faultAtStart(db, mark, keys)
-    if (fault !== null) return textOfFault(fault)
-    return (await faultOfKeys(db)) ?? (await faultOfGivenKeys(db, keys))
-  } finally {
-    db.close()
-  }
+  using db = openForReading(store)
+  const { fault: found } = await auditWhole(db, () => null, context)
+  const fault = found ?? faultAtStart(db, mark, keys)
+  if (fault !== null) return textOfFault(fault)
+  return (await faultOfKeys(db)) ?? (await faultOfGivenKeys(db, keys))
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage } from '../../protocol/error-reason.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
@@ -29,7 +31,8 @@ export async function runToEnd(
   const ended = new AbortController()
   const working = work(ended.signal)
   const failed = working.then(() => new Promise<never>(() => {}), errorMessage)
-  const reason = await Promise.race([stopped(context.stop), node.broken, failed])
+  const stopped = context.stop.aborted ? Promise.resolve() : once(context.stop, 'abort').then(() => undefined)
+  const reason = await Promise.race([stopped, node.broken, failed])
   const stoppedMs = context.monotonicMs()
   ended.abort()
   const end = async (): Promise<void> => {
@@ -38,30 +41,13 @@ export async function runToEnd(
     else lines.say('broken', { reason })
     await node[Symbol.asyncDispose]()
   }
-  const inTime = await endsWithin(drainMs + headroomMs, end())
+  // The wait keeps no process alive.
+  const late = sleep(drainMs + headroomMs, false, { ref: false })
+  const inTime = await Promise.race([end().then(() => true), late])
   // The end syncs files, which may fail too.
-  const late = reason ?? (await Promise.race([node.broken, Promise.resolve()]))
-  if (reason === undefined && late !== undefined) lines.say('broken', { reason: late })
+  const fault = reason ?? (await Promise.race([node.broken, Promise.resolve()]))
+  if (reason === undefined && fault !== undefined) lines.say('broken', { reason: fault })
   lines.flush()
   lines.say(inTime ? 'stopped' : 'stop-cut', { ms: Math.round(context.monotonicMs() - stoppedMs) })
-  return late === undefined && inTime ? 0 : 1
-}
-
-/** Whether the end comes within so many milliseconds. Waiting for it keeps no process alive. */
-async function endsWithin(ms: number, end: Promise<void>): Promise<boolean> {
-  const late = Promise.withResolvers<false>()
-  const limit = setTimeout(() => late.resolve(false), ms)
-  limit.unref()
-  try {
-    return await Promise.race([end.then(() => true), late.promise])
-  } finally {
-    clearTimeout(limit)
-  }
-}
-
-function stopped(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
+  return fault === undefined && inTime ? 0 : 1
 }

@@ -110,26 +110,14 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
     )
     return 1
   }
-  const [correction, restatement] = sent.receipts
   const outcomes = [
-    receiptText(
-      context.program,
-      correction,
-      `corrects seq ${seq}`,
-      'until the held drafts of its contest are settled',
-    ),
-    ...(restatement === undefined
-      ? []
-      : [
-          receiptText(
-            context.program,
-            restatement,
-            `restates seq ${seq}`,
-            'until the chain says that its transaction is final',
-          ),
-        ]),
+    { what: `corrects seq ${seq}`, until: 'until the held drafts of its contest are settled' },
+    { what: `restates seq ${seq}`, until: 'until the chain says that its transaction is final' },
   ]
-  context.stdout.write(outcomes.map((line) => `${line}\n`).join(''))
+  for (const [index, { what, until }] of outcomes.slice(0, sent.receipts.length).entries()) {
+    const text = receiptText(context.program, sent.receipts[index], what, until)
+    context.stdout.write(`${text}\n`)
+  }
   return sent.receipts.some(({ status }) => status === 'failed' || status === 'dropped') ? 1 : 0
 }
 

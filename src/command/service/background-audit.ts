@@ -34,16 +34,12 @@ export async function auditOnce(
   context: CommandContext,
   { begun, audited }: AuditLines,
 ): Promise<void> {
-  const db = openForReading(storePath(data))
-  try {
-    begun()
-    // The start compares the log with its mark, and knows which differences it may accept.
-    const state = await auditWhole(db, () => null, context)
-    throwFault(state.fault)
-    audited(state)
-  } finally {
-    db.close()
-  }
+  using db = openForReading(storePath(data))
+  begun()
+  // The start compares the log with its mark, and knows which differences it may accept.
+  const state = await auditWhole(db, () => null, context)
+  throwFault(state.fault)
+  audited(state)
 }
 
 /** Hashes the whole log of an open store with a progress bar; returns the last state, with the fault. */
@@ -89,20 +85,16 @@ export function startAudits(
   async function audit(): Promise<void> {
     // A failure to open the file says nothing about it, but a service must not go on without its store.
     if (!hasStore(data)) throw new StoreError(`${storePath(data)} is gone`)
-    const db = openBeside(storePath(data))
-    try {
-      for (const { begun } of listeners) begun?.()
-      const next = openAudit(db, { mark: () => readHighWater(data), keys, everySignature: false })
-      while (!stop.signal.aborted) {
-        const state = next()
-        // The table still has what a restored node lacks. The writer compares it with what was served.
-        if (state.fault !== null && !isBehindCarrier(db, state.fault)) throwFault(state.fault)
-        for (const { audited } of listeners) audited?.(state)
-        if (state.done) return
-        await pause(pauseMs)
-      }
-    } finally {
-      db.close()
+    using db = openBeside(storePath(data))
+    for (const { begun } of listeners) begun?.()
+    const next = openAudit(db, { mark: () => readHighWater(data), keys, everySignature: false })
+    while (!stop.signal.aborted) {
+      const state = next()
+      // The table still has what a restored node lacks. The writer compares it with what was served.
+      if (state.fault !== null && !isBehindCarrier(db, state.fault)) throwFault(state.fault)
+      for (const { audited } of listeners) audited?.(state)
+      if (state.done) return
+      await pause(pauseMs)
     }
   }
 

@@ -9,12 +9,8 @@ import { shellQuoted } from './output.ts'
 export function mirrorIn(data: string): MirrorMeta | null {
   if (!hasStore(data)) return null
   try {
-    const db = openForReading(storePath(data))
-    try {
-      return readMirrorMeta(db)
-    } finally {
-      db.close()
-    }
+    using db = openForReading(storePath(data))
+    return readMirrorMeta(db)
   } catch (error) {
     // The command itself reports a store of another schema.
     if (error instanceof StoreError) return null

@@ -53,10 +53,6 @@ const LOCKED_MS_MAX = 5_000
  */
 export function rollBackLeft(path: string): void {
   if ((statSync(`${path}-journal`, { throwIfNoEntry: false })?.size ?? 0) === 0) return
-  const db = new DatabaseSync(path, { timeout: LOCKED_MS_MAX })
-  try {
-    db.prepare('PRAGMA user_version').get()
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(path, { timeout: LOCKED_MS_MAX })
+  db.prepare('PRAGMA user_version').get()
 }

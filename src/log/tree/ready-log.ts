@@ -38,17 +38,13 @@ export type Signing = Readonly<{
 export function readyLog(dataDirectory: string, newLog: NewLog, signing: Signing): void {
   const isNew = !hasStore(dataDirectory)
   if (isNew) createLog(dataDirectory, newLog, signing.acceptLoss)
-  const db = openForWriting(storePath(dataDirectory))
-  try {
-    const mark = readHighWater(dataDirectory)
-    refuseCarriedLog(db)
-    refuseMirror(db)
-    if (!isNew) proveLog(db, mark, signing)
-    changeKeys(db, signing)
-    markHighWater(dataDirectory, newestCheckpoint(db))
-  } finally {
-    db.close()
-  }
+  using db = openForWriting(storePath(dataDirectory))
+  const mark = readHighWater(dataDirectory)
+  refuseCarriedLog(db)
+  refuseMirror(db)
+  if (!isNew) proveLog(db, mark, signing)
+  changeKeys(db, signing)
+  markHighWater(dataDirectory, newestCheckpoint(db))
 }
 
 /** Creates the first log of a directory, or a new one if the store is lost and the loss is accepted. */

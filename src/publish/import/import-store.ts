@@ -119,25 +119,21 @@ async function copyLog(old: DatabaseSync, from: string, to: string): Promise<voi
 }
 
 function verify(path: string, { head, tally }: Readonly<{ head: Head; tally: Tally }>): void {
-  const db = openForWriting(path)
-  try {
-    const prefix = openPrefixReader(db)
-    const found = prefix.head()
-    assert(found.seq === head.seq && found.atMs === head.atMs, `the store ends at ${head.seq}`)
-    const counted = countOf(db, 'events')
-    assert(counted === head.seq, `the store holds ${counted} events up to ${head.seq}`)
-    // The prefix reader computes the newest totals from the last stored row and the events after it.
-    const fault = faultAtStart(db, null)
-    assert(fault === null, `the new store can be proved: ${fault?.reason}`)
-    const same = Buffer.compare(encodeTally(prefix.newest()), encodeTally(tally)) === 0
-    assert(same, `the stored totals at ${head.seq} are those that were counted`)
-    const balance = sumOfAccounts(tally)
-    assert(balance === 0n, `the accounts add up to ${balance}`)
-    const contests = contestsOf(tally)
-    assert(BigInt(countOf(db, 'contests')) === contests, `the store holds ${contests} contests`)
-  } finally {
-    db.close()
-  }
+  using db = openForWriting(path)
+  const prefix = openPrefixReader(db)
+  const found = prefix.head()
+  assert(found.seq === head.seq && found.atMs === head.atMs, `the store ends at ${head.seq}`)
+  const counted = countOf(db, 'events')
+  assert(counted === head.seq, `the store holds ${counted} events up to ${head.seq}`)
+  // The prefix reader computes the newest totals from the last stored row and the events after it.
+  const fault = faultAtStart(db, null)
+  assert(fault === null, `the new store can be proved: ${fault?.reason}`)
+  const same = Buffer.compare(encodeTally(prefix.newest()), encodeTally(tally)) === 0
+  assert(same, `the stored totals at ${head.seq} are those that were counted`)
+  const balance = sumOfAccounts(tally)
+  assert(balance === 0n, `the accounts add up to ${balance}`)
+  const contests = contestsOf(tally)
+  assert(BigInt(countOf(db, 'contests')) === contests, `the store holds ${contests} contests`)
 }
 
 function countOf(db: DatabaseSync, table: 'events' | 'contests'): number {
