@@ -14,10 +14,10 @@ import { prefersCsv } from '../http/accept.ts'
 import { allows, names } from '../http/etag.ts'
 import type { HeaderList } from '../http/headers.ts'
 import { httpStatusOf, type RequestIds } from '../http/problem-document.ts'
-import { type AnswerRoute, problemReply, type Reply, type RouteRequest } from '../http/route.ts'
+import { problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import type { Found, Router } from '../http/router.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type ParsedQuery, parseQuery } from '../query/query.ts'
+import { parseQuery } from '../query/query.ts'
 import { type AnswerCache, isCacheable } from './answer-cache.ts'
 import { openAnswerDeadlines } from './answer-deadlines.ts'
 import type { AnswerJob } from './answer-job.ts'
@@ -197,7 +197,10 @@ export function openRequestPath(
       let problem = made.is === 'problem' || made.is === 'refused' ? made.problem : null
       let reply = made.is === 'refused' ? await refuse(context, made.problem) : made
       if ('rows' in reply) terms.allowance = chargeRows(caller, reply.rows) ?? terms.allowance
-      if (!isAllowed(context, reply)) {
+      const ifMatch = header(request, 'if-match')
+      const etag = ifMatch === undefined ? null : etagOfReply(reply, terms.acceptEncoding)
+      // It comes before all other conditions (RFC 9110, section 13.2.2).
+      if (etag !== null && !allows(ifMatch, etag)) {
         problem = PRECONDITION_FAILED
         reply = await refuse(context, problem)
       }
@@ -235,13 +238,15 @@ export function openRequestPath(
       holds: (etag) => names(terms.ifNoneMatch, etag),
     }
 
-    const streamed = route.streaming === true ? route : wholePartOf(route, query, request)
-    if (streamed !== undefined) {
+    // Without chunks a cut CSV file would look whole, so HTTP/1.0 gets a page.
+    const whole = route.streaming === true || request.httpVersion === '1.0' ? undefined : route.whole
+    const streams = route.streaming === true ? route : whole?.takes(query) === true ? whole : undefined
+    if (streams !== undefined) {
       const headers = [...terms.common, ...terms.allowance]
-      return streamed.handle({ ...ask, caller, request, response, headers })
+      return streams.handle({ ...ask, caller, request, response, headers })
     }
     assert(route.streaming !== true, 'a stream is answered above')
-    if (isBrief(route, query)) {
+    if (typeof route.brief === 'function' ? route.brief(query) : route.brief === true) {
       const present = cache.present(path)
       terms.onWritten = (reply, written) => keep(context, found, present, reply, written)
       return route.handle(ask)
@@ -345,32 +350,11 @@ export function openRequestPath(
   }
 }
 
-/** Whether the `If-Match` of a request allows this reply. It comes before all other conditions (RFC 9110, section 13.2.2). */
-function isAllowed({ request, terms }: RequestContext, reply: Reply): boolean {
-  const ifMatch = header(request, 'if-match')
-  if (ifMatch === undefined) return true
-  const etag = etagOfReply(reply, terms.acceptEncoding)
-  return etag === null || allows(ifMatch, etag)
-}
-
 /** HTTP status of a reply that `respond` writes. */
 function statusOf(reply: Exclude<Reply, { is: 'streamed' }>): number {
   if (reply.is === 'problem') return httpStatusOf(reply.problem)
   if (reply.is === 'unchanged') return 304
   return reply.status ?? 200
-}
-
-/** The part that answers a whole CSV file. Without chunks a cut file would look whole, so HTTP/1.0 gets a page. */
-function wholePartOf(
-  { whole }: AnswerRoute,
-  query: ParsedQuery,
-  { httpVersion }: IncomingMessage,
-): AnswerRoute['whole'] {
-  return httpVersion !== '1.0' && whole?.takes(query) === true ? whole : undefined
-}
-
-function isBrief(route: AnswerRoute, query: ParsedQuery): boolean {
-  return typeof route.brief === 'function' ? route.brief(query) : route.brief === true
 }
 
 const API = '/api/v1'
