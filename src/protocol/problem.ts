@@ -105,8 +105,3 @@ export function parsed<T>(value: T): Parsed<T> {
 export function refused(problem: Problem): Readonly<{ ok: false; problem: Problem }> {
   return { ok: false, problem }
 }
-
-/** Maps the value, and passes a problem through. */
-export function mapped<From, To>(from: Parsed<From>, map: (value: From) => To): Parsed<To> {
-  return from.ok ? parsed(map(from.value)) : from
-}

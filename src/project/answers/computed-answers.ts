@@ -1,6 +1,7 @@
+import type { Contests } from '../../protocol/endpoints/contest-endpoints.ts'
 import type { Answers, RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { boundOf, floorTo, HOUR_MS, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
-import { mapped, NO_CONTEST, noEvent, type Parsed, parsed, refused } from '../../protocol/problem.ts'
+import { NO_CONTEST, noEvent, type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import type { ChangedList } from '../../protocol/rules.ts'
 import { BEFORE_FIRST, parseContestId, parseSeq, type Seq } from '../../protocol/seq.ts'
 import type { Books, Head } from '../fold/books.ts'
@@ -16,7 +17,7 @@ import { patterns } from './patterns.ts'
 import { payouts } from './payouts.ts'
 import { boundsOf, type RangeQuery, type ResolvedSpan, resolvePatternRange, resolveRange } from './range.ts'
 import { schedule } from './schedule.ts'
-import { justAfter, resolveMoment, summary } from './summary.ts'
+import { justAfter, momentProblem, summary } from './summary.ts'
 
 /** Request for an answer, whose parameters fit the endpoint. */
 export type AnswerRequest = Readonly<{
@@ -64,42 +65,49 @@ export const ANSWERS: {
 } = {
   summary({ head }, { query, latest }) {
     const at = query.time('at') ?? null
-    return mapped(resolveMoment(at, latest, head), () => ({
+    const problem = at === null ? undefined : momentProblem(at, latest, head)
+    if (problem !== undefined) return refused(problem)
+    return parsed({
       freshness: at !== null && isSettledBefore(head, justAfter(at)) ? 'settled' : 'log',
       moments: () => (at === null ? [] : [justAfter(at)]),
       compute: (books) => parsed(summary(books, at)),
-    }))
+    })
   },
   flows(log, { query, now, latest }) {
-    return mapped(resolveRange(rangeIn(query), now, log, latest), (range) => ({
-      freshness: freshnessOf(range, log.head),
-      moments: () => boundsOf(range),
-      compute: (books) => parsed(flows(books, range)),
-    }))
+    const range = resolveRange(rangeIn(query), now, log, latest)
+    if (!range.ok) return range
+    return parsed({
+      freshness: freshnessOf(range.value, log.head),
+      moments: () => boundsOf(range.value),
+      compute: (books) => parsed(flows(books, range.value)),
+    })
   },
   funds(log, { query, now, latest }) {
-    return mapped(resolveRange(rangeIn(query), now, log, latest), (range) => ({
+    const range = resolveRange(rangeIn(query), now, log, latest)
+    if (!range.ok) return range
+    return parsed({
       // The answer always has the current balances, so it is never settled.
-      freshness: range.nowMs === null ? 'log' : 'minute',
-      moments: () => boundsOf(range).slice(1),
-      compute: (books) => parsed(funds(books, range)),
-    }))
+      freshness: range.value.nowMs === null ? 'log' : 'minute',
+      moments: () => boundsOf(range.value).slice(1),
+      compute: (books) => parsed(funds(books, range.value)),
+    })
   },
   patterns(log, { query, now, latest }) {
+    const span = resolvePatternRange(rangeIn(query), now, log, latest)
+    if (!span.ok) return span
     const tz = query.integer('tz') ?? 0
-    return mapped(resolvePatternRange(rangeIn(query), now, log, latest), (span) => ({
-      freshness: freshnessOf(span, log.head),
-      moments: () => hoursIn(span, tz),
-      compute: (books) => parsed(patterns(books, span, tz)),
-    }))
+    return parsed({
+      freshness: freshnessOf(span.value, log.head),
+      moments: () => hoursIn(span.value, tz),
+      compute: (books) => parsed(patterns(books, span.value, tz)),
+    })
   },
   contests(log, { query }) {
     const asked = { status: query.list('status'), q: query.word('q'), sort: query.word('sort') }
-    return mapped(resolveContests(log, { ...asked, ...pageIn(query) }), (search) => ({
-      freshness: 'log',
-      list: 'contests',
-      compute: (books) => answerContests(books, search),
-    }))
+    const search = resolveContests(log, { ...asked, ...pageIn(query) })
+    if (!search.ok) return search
+    const compute = (books: Books): Parsed<Contests> => answerContests(books, search.value)
+    return parsed({ freshness: 'log', list: 'contests', compute })
   },
   contest: (log, { segments }) =>
     ofContest(log, segments, (books, found) => ({ asOf: asOf(books.head), ...contestWire(found) })),

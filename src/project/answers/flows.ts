@@ -4,7 +4,7 @@ import { formatAt } from '../../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './range.ts'
+import { boundsOf, nowWire, type ResolvedRange, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /**
@@ -33,8 +33,7 @@ export function flows(books: Books, range: ResolvedRange): Flows {
   return {
     asOf: asOf(last.head()),
     now: nowWire(range),
-    ...launchWire(books),
-    ...spanWire(range),
+    ...spanWire(books, range),
     bucket: range.bucket,
     buckets,
     totals: flowBetween(first.totals, last.totals),

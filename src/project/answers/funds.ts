@@ -3,7 +3,7 @@ import { formatAt } from '../../protocol/moment.ts'
 import type { FundFigures, Funds } from '../../protocol/endpoints/figure-endpoints.ts'
 import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
-import { boundsOf, launchWire, nowWire, type ResolvedRange, spanWire } from './range.ts'
+import { boundsOf, nowWire, type ResolvedRange, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /** Balances of the funds, now and at the end of each bucket. `now` is at the head, so every event changes the answer. */
@@ -14,8 +14,7 @@ export function funds(books: Books, range: ResolvedRange): Funds {
   return {
     asOf: asOf(books.head),
     now: { ...(nowWire(range) ?? NO_MOMENT), ...levels(books.totals().totals) },
-    ...launchWire(books),
-    ...spanWire(range),
+    ...spanWire(books, range),
     bucket: range.bucket,
     buckets: ends.map((toMs, index) => {
       const [fromMs, end] = [bounds[index], totals[index]]

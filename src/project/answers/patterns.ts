@@ -2,7 +2,7 @@ import { billionths, formatAmount } from '../../protocol/amount.ts'
 import type { PatternFigures, Patterns } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, sortedByKey, toCount } from './as-of.ts'
 import type { Activity, AsOfTotals, Books } from '../fold/books.ts'
-import { launchWire, nowWire, type ResolvedSpan, spanWire, type TimeSpan } from './range.ts'
+import { nowWire, type ResolvedSpan, spanWire, type TimeSpan } from './range.ts'
 import { addActivity, NO_ACTIVITY } from '../fold/week-sums.ts'
 import { assert } from '../../protocol/brand.ts'
 import {
@@ -38,8 +38,7 @@ export function patterns(books: Books, span: ResolvedSpan, tz: number): Patterns
   return {
     asOf: asOf(books.totalsBefore(span.toMs).head()),
     now: nowWire(span),
-    ...launchWire(books),
-    ...spanWire(span),
+    ...spanWire(books, span),
     tz,
     byHour: upTo(HOURS_OF_DAY).map((hour) => ({
       hour,

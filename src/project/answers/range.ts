@@ -70,19 +70,15 @@ export function boundsOf({ bucket, fromMs, toMs }: ResolvedRange): readonly Ms[]
   return Array.from({ length: count(fromMs, toMs) + 1 }, (_, index) => shift(fromMs, index))
 }
 
-/** Span as an answer states it. */
-export function spanWire({ fromMs, toMs }: TimeSpan): Span {
-  return { from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs }
+/** The launch of the log and a span of time, as an answer states them. */
+export function spanWire({ firstAtMs }: LogEnds, { fromMs, toMs }: TimeSpan): Launch & Span {
+  const launch = { launchedAt: atOf(firstAtMs), launchedAtMs: firstAtMs }
+  return { ...launch, from: formatAt(fromMs), fromMs, to: formatAt(toMs), toMs }
 }
 
 /** Current time used by an answer, in the form of the answer. */
 export function nowWire({ nowMs }: ResolvedSpan): Now | null {
   return nowMs === null ? null : moment(nowMs)
-}
-
-/** Moment of the first event, as an answer states it. */
-export function launchWire({ firstAtMs }: LogEnds): Launch {
-  return { launchedAt: atOf(firstAtMs), launchedAtMs: firstAtMs }
 }
 
 function resolveSpan(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { logOf, time } from '../../../test/story/story.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { resolveMoment } from './summary.ts'
+import { momentProblem } from './summary.ts'
 import { prepareAnswer } from '../../../test/story/memory-log.ts'
 
 const books = logOf([
@@ -13,12 +13,12 @@ const now = time('2026-10-06')
 
 suite('the summary', () => {
   test('is refused only for a moment after both the present and the head', () => {
-    const refused = resolveMoment((now + 1) as Ms, now, books.head)
-    assert.equal(!refused.ok && refused.problem.code, 'in-the-future')
+    const problem = momentProblem((now + 1) as Ms, now, books.head)
+    assert.equal(problem?.code, 'in-the-future')
     const detail = /^The newest event is of 2026-10-\d\d \d\d:\d\d UTC\. Choose an earlier moment\.$/
-    assert.match(refused.ok ? '' : refused.problem.detail, detail)
-    assert.ok(resolveMoment(now, now, books.head).ok)
-    assert.ok(resolveMoment(time('2026-10-05'), time('2026-10-04'), books.head).ok)
+    assert.match(problem.detail, detail)
+    assert.equal(momentProblem(now, now, books.head), undefined)
+    assert.equal(momentProblem(time('2026-10-05'), time('2026-10-04'), books.head), undefined)
   })
 
   test('never changes for a moment before the head', () => {

@@ -1,5 +1,5 @@
 import { boundOf, formatAt, type Ms } from '../../protocol/moment.ts'
-import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
+import type { Problem } from '../../protocol/problem.ts'
 import type { Summary } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, figureAmount, presentOf, tokenPrice, toCount } from './as-of.ts'
 import type { Books, Head } from '../fold/books.ts'
@@ -32,16 +32,13 @@ export function summary(books: Books, at: Ms | null): Summary {
   }
 }
 
-/**
- * Checks the requested moment; null stands for the current time. Refused when it is later than both the clock and the
- * head.
- */
-export function resolveMoment(at: Ms | null, clock: Ms, head: Head): Parsed<Ms | null> {
-  if (at === null || at <= presentOf(head, clock)) return parsed(at)
+/** Problem of a requested moment that is later than both the clock and the head. */
+export function momentProblem(at: Ms, clock: Ms, head: Head): Problem | undefined {
+  if (at <= presentOf(head, clock)) return undefined
   const newest =
     head.atMs === null ? 'The log has no event yet.' : `The newest event is of ${minuteOf(head.atMs)}.`
   const detail = `${newest} Choose an earlier moment.`
-  return refused({ code: 'in-the-future', detail, errors: [{ parameter: 'at', message: detail }] })
+  return { code: 'in-the-future', detail, errors: [{ parameter: 'at', message: detail }] }
 }
 
 /** Minute of a moment for a sentence, `2026-11-28 02:11 UTC`. */

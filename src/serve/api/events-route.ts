@@ -60,10 +60,15 @@ function pageReply(presentEtag: PresentEtag, ask: RouteRequest, snapshot: Snapsh
   const range = resolveEventsRange(ask.query, snapshot, ask.latest)
   if (!range.ok) return problemReply(range.problem)
   const csv = ask.query.word('format') === 'csv'
-  if (csv && !ask.query.has('limit')) return pageForOldClient(ask, range.value, snapshot)
+  const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
+  if (csv && !ask.query.has('limit')) {
+    // The file is whole for other callers. HTTP/1.0 has no last chunk, so a cut file would look whole: it gets a page, which no
+    // cache may keep.
+    const { type, body, headers } = makePage(ask, range.value, snapshot, String(range.value.limit))
+    return { is: 'body', keep: 'no-store', etag: null, type, body, headers: { ...seqHeader, ...headers } }
+  }
   const named = presentEtag(eventsChangedBy(snapshot, ask.query, range.value))
   const etag = csv ? etagOfForm(named, 'csv') : named
-  const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   const isHeld = holdsByName(ask, etag)
   const unchanged = { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader } as const
   if (isHeld && !mayBeCut(ask.query, range.value)) return unchanged
@@ -90,10 +95,11 @@ type Page = Readonly<{
   isSettled: boolean
 }>
 
-function makePage(ask: RouteRequest, range: EventsRange, snapshot: Snapshot): Page {
+/** Reads a page. `limit` is that of the link to the next page, if the request has none. */
+function makePage(ask: RouteRequest, range: EventsRange, snapshot: Snapshot, limit?: string): Page {
   const csv = ask.query.word('format') === 'csv'
   const walked = walk(snapshot, ask, range, csv ? 'csv' : 'json')
-  const next = nextOf(ask, range, walked)
+  const next = nextOf(ask, range, walked, limit)
   const body = csv
     ? Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
     : pageOf(ask, range, walked, next)
@@ -123,22 +129,6 @@ export function eventsChangedBy(
   if (contestIds === null) return ofKinds
   const ofContests = contestIds.map((contestId) => newestOfContest(books, contestId))
   return earlier(ofKinds, seqOf(Math.max(...ofContests)))
-}
-
-/**
- * First page of a CSV file that is whole for other callers. HTTP/1.0 has no last chunk, so a cut file would look whole.
- * No cache may keep it: its address names the whole file.
- */
-function pageForOldClient(ask: RouteRequest, range: EventsRange, snapshot: Snapshot): Reply {
-  const walked = walk(snapshot, ask, range, 'csv')
-  const next = nextOf(ask, range, walked, String(range.limit))
-  const headers = {
-    'Daybook-Seq': String(snapshot.head.seq),
-    ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
-    ...csvHeaders(ask.query, range, walked, 'part'),
-  }
-  const body = Buffer.concat([csvHeader(ask.query.flag('details')), walked.bytes])
-  return { is: 'body', keep: 'no-store', etag: null, type: CSV_TYPE, body, headers }
 }
 
 type Walked = WalkResult & Readonly<{ details?: Uint8Array }>

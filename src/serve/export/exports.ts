@@ -16,17 +16,24 @@ import type { ServerResponse } from 'node:http'
 import { assert } from '../../protocol/brand.ts'
 import { DETAILS_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 
-type ExportSettings = WholeSettings &
-  Readonly<{
-    /** Receives an error thrown by a read of the store. The export that read is broken off. */
-    report: (error: unknown) => void
-    /** Called when an export is cut because its reader takes nothing; `seq` is the last one read for it. */
-    onStalled: (seq: Seq) => void
-    limits?: Partial<ExportLimits>
-  }>
+type ExportSettings = Readonly<{
+  reader: LogReader
+  etag: PresentEtag
+  places: ExportPlaces
+  /** A monotonic clock in milliseconds, the same in all threads. */
+  monotonicMs: () => number
+  /** Receives an error thrown by a read of the store. The export that read is broken off. */
+  report: (error: unknown) => void
+  /** Called when an export is cut because its reader takes nothing; `seq` is the last one read for it. */
+  onStalled: (seq: Seq) => void
+  limits?: Partial<ExportLimits>
+}>
 
 /** Counts of one thread's exports since it started. */
 type ExportCounts = { open: number; ended: Record<ExportEnd, number> }
+
+/** Cause of an export's end: it is whole, its caller left or took nothing, or the node failed. */
+type ExportEnd = 'whole' | 'client' | 'stalled' | 'error'
 
 /** The whole CSV answers of one thread. */
 export type Exports = Disposable &
@@ -36,62 +43,119 @@ export type Exports = Disposable &
     counts(): Readonly<ExportCounts>
   }>
 
-/** Opens the exports of one thread: all share one queue of turns and one timer. */
-export function openExports(settings: ExportSettings): Exports {
-  const { monotonicMs, report } = settings
-  const limits = exportLimits(settings.limits)
-  const sending = openSending(settings, limits)
-  const watch = openStallWatch<ExportRun>(limits.lookMs, ({ response }) => response.req.socket)
-
-  function look(): void {
-    const now = monotonicMs()
-    for (const run of sending.runs) {
-      if (waitedMs(run, now) >= limits.stallMs) {
-        sending.breakOff(run, 'stalled')
-        settings.onStalled(run.scannedTo)
-      } else run.place.expectEnd(expectedEnd(run, now, limits))
-    }
-    watch(sending.runs, now).catch(report)
-  }
-
-  const beat = setInterval(look, limits.tickMs).unref()
-  const handle = (ask: StreamAsk): Reply => answerWhole(settings, limits, ask, sending.begin)
-  return {
-    over: (routes) => routes.map((route) => withWhole(route, handle)),
-    counts: () => ({ open: sending.runs.size, ended: { ...sending.ended } }),
-    [Symbol.dispose]() {
-      clearInterval(beat)
-      sending.close()
-    },
-  }
+/** An export in progress; times in milliseconds of the monotonic clock. */
+type ExportRun = WatchedWriter & {
+  readonly response: ServerResponse
+  readonly range: EventsRange
+  /** Whether the last column has the details. */
+  readonly details: boolean
+  readonly place: ExportPlace
+  readonly startedAt: number
+  /** The last seq scanned. */
+  scannedTo: Seq
+  /** Whether the last rows are read. */
+  done: boolean
+  ended: boolean
 }
 
-type Sending = Readonly<{
-  runs: ReadonlySet<ExportRun>
-  ended: ExportCounts['ended']
-  begin(began: Began): void
-  /** Closes the connection without the last chunk, so that the download fails visibly. */
-  breakOff(run: ExportRun, why: ExportEnd): void
-  close(): void
-}>
-
-/** Opens the sending of exports: each has one write in flight at most, and takes a turn when the kernel has accepted it. */
-function openSending({ reader, monotonicMs, report }: ExportSettings, limits: ExportLimits): Sending {
+/**
+ * Opens the exports of one thread: all share one queue of turns and one timer. Each has one write in flight at most, and takes
+ * a turn when the kernel has accepted it.
+ */
+export function openExports(settings: ExportSettings): Exports {
+  const { reader, etag: presentEtag, places, monotonicMs, report } = settings
+  const limits = exportLimits(settings.limits)
   const runs = new Set<ExportRun>()
   const ended: ExportCounts['ended'] = { whole: 0, client: 0, stalled: 0, error: 0 }
+  const watch = openStallWatch<ExportRun>(limits.lookMs, ({ response }) => response.req.socket)
   const turns = openTurns<ExportRun>({
     monotonicMs,
     sliceMs: { live: limits.sliceMs, history: limits.sliceMs },
     take(run, now) {
       if (run.ended) return
       try {
-        writeRows(reader, run, limits, now)
+        const bytes = reader.snapshot((snapshot) => readRows(snapshot, run, limits))
+        if (bytes.byteLength > 0) write(run, bytes, now)
+        else goOn(run)
       } catch (error) {
         report(error)
         breakOff(run, 'error')
       }
     },
   })
+
+  /** Makes every check before the first byte, then begins the export. */
+  function handle(ask: StreamAsk): Reply {
+    return reader.snapshot((snapshot): Reply => {
+      const { query, response } = ask
+      const resolved = resolveEventsRange(query, snapshot, ask.latest)
+      if (!resolved.ok) return problemReply(resolved.problem)
+      const range = resolved.value
+      // A page at the same address, for HTTP/1.0, is no form of the same answer.
+      const etag = weak(etagOfForm(presentEtag(eventsChangedBy(snapshot, query, range)), 'whole'))
+      const headers = { 'Daybook-Seq': String(snapshot.head.seq) }
+      if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
+      if (ask.holds(etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers }
+
+      const end = Math.max(range.after, range.before - 1)
+      const all = headerList(ask.headers, {
+        'Content-Type': CSV_TYPE,
+        'Cache-Control': CACHE_CONTROL.revalidate,
+        ETag: etag,
+        ...headers,
+        ...csvHeaders(query, range, { scannedTo: end, hasMore: false }, 'whole'),
+      })
+      if (ask.method === 'HEAD') {
+        response.writeHead(200, all).end()
+        return { is: 'streamed' }
+      }
+      const now = monotonicMs()
+      const taken = places.take(ask.caller, now + limits.firstGuessMs)
+      if (!taken.ok) return problemReply(refusalOf(taken, places, now, limits))
+      const run: ExportRun = {
+        response,
+        range,
+        details: query.flag('details'),
+        place: taken.place,
+        startedAt: now,
+        scannedTo: range.order === 'asc' ? range.after : range.before,
+        done: false,
+        blockedSince: null,
+        unacknowledged: null,
+        ended: false,
+      }
+      try {
+        // Read before the status is sent, so that a damaged store gives a 500 and no truncated file.
+        const rows = readRows(snapshot, run, limits)
+        response.writeHead(200, all)
+        begin(run, Buffer.concat([csvHeader(run.details), rows]))
+      } catch (error) {
+        taken.place.release()
+        throw error
+      }
+      return { is: 'streamed' }
+    })
+  }
+
+  function begin(run: ExportRun, first: Uint8Array): void {
+    runs.add(run)
+    // A response that is closed already emits no more events.
+    if (run.response.destroyed) return release(run, 'client')
+    run.response.once('close', () => release(run, 'client'))
+    write(run, first, run.startedAt)
+  }
+
+  /** Writes bytes, which are in flight until the kernel has accepted them. */
+  function write(run: ExportRun, bytes: Uint8Array, now: number): void {
+    run.blockedSince = now
+    run.unacknowledged = null
+    run.response.write(bytes, (error) => {
+      // A failed write is followed by the `close` of its response.
+      if (error !== undefined && error !== null) return
+      run.blockedSince = null
+      goOn(run)
+    })
+  }
 
   function goOn(run: ExportRun): void {
     if (run.ended) return
@@ -110,41 +174,34 @@ function openSending({ reader, monotonicMs, report }: ExportSettings, limits: Ex
     run.place.release()
   }
 
+  /** Closes the connection without the last chunk, so that the download fails visibly. */
   function breakOff(run: ExportRun, why: ExportEnd): void {
     release(run, why)
     run.response.destroy()
   }
 
+  function look(): void {
+    const now = monotonicMs()
+    for (const run of runs) {
+      if (waitedMs(run, now) >= limits.stallMs) {
+        breakOff(run, 'stalled')
+        settings.onStalled(run.scannedTo)
+      } else run.place.expectEnd(expectedEnd(run, now, limits))
+    }
+    watch(runs, now).catch(report)
+  }
+
+  const beat = setInterval(look, limits.tickMs).unref()
   return {
-    runs,
-    ended,
-    begin(began) {
-      const run = openRun(began, monotonicMs(), goOn)
-      runs.add(run)
-      // A response that is closed already emits no more events.
-      if (run.response.destroyed) {
-        release(run, 'client')
-        return
-      }
-      run.response.once('close', () => release(run, 'client'))
-      writeBytes(run, Buffer.concat([csvHeader(run.details), began.rows.bytes]), run.startedAt)
-    },
-    breakOff,
-    close() {
+    over: (routes) => routes.map((route) => withWhole(route, handle)),
+    counts: () => ({ open: runs.size, ended: { ...ended } }),
+    [Symbol.dispose]() {
+      clearInterval(beat)
       turns.close()
       for (const run of runs) breakOff(run, 'error')
     },
   }
 }
-
-/** Parts of a thread that whole answers use. */
-type WholeSettings = Readonly<{
-  reader: LogReader
-  etag: PresentEtag
-  places: ExportPlaces
-  /** A monotonic clock in milliseconds, the same in all threads. */
-  monotonicMs: () => number
-}>
 
 /** The page's CSV of the log; its bytes are those of the API. */
 const PAGE_CSV_PATH = '/events.csv'
@@ -152,64 +209,11 @@ const PAGE_CSV_PATH = '/events.csv'
 /** The route with its whole answers, if it is one of the log's events. */
 function withWhole(route: Route, handle: (ask: StreamAsk) => Reply): Route {
   if (route.streaming === true) return route
-  const takes: NonNullable<AnswerRoute['whole']>['takes'] | undefined =
-    route.path === ENDPOINT_PATHS.events
-      ? (query) => query.word('format') === 'csv' && !query.has('limit')
-      : route.path === PAGE_CSV_PATH
-        ? (query) => !query.has('limit')
-        : undefined
-  return takes === undefined ? route : { ...route, whole: { takes, handle } }
-}
-
-/** Makes every check before the first byte, then begins the export. */
-function answerWhole(
-  { reader, etag: presentEtag, places, monotonicMs }: WholeSettings,
-  limits: ExportLimits,
-  ask: StreamAsk,
-  begin: (began: Began) => void,
-): Reply {
-  return reader.snapshot((snapshot): Reply => {
-    const resolved = resolveEventsRange(ask.query, snapshot, ask.latest)
-    if (!resolved.ok) return problemReply(resolved.problem)
-    const range = resolved.value
-    const etag = wholeEtag(presentEtag(eventsChangedBy(snapshot, ask.query, range)))
-    const headers = { 'Daybook-Seq': String(snapshot.head.seq) }
-    if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
-    if (ask.holds(etag)) return { is: 'unchanged', keep: 'revalidate', etag, headers }
-
-    const end = Math.max(range.after, range.before - 1)
-    const all = headerList(ask.headers, {
-      'Content-Type': CSV_TYPE,
-      'Cache-Control': CACHE_CONTROL.revalidate,
-      ETag: etag,
-      ...headers,
-      ...csvHeaders(ask.query, range, { scannedTo: end, hasMore: false }, 'whole'),
-    })
-    if (ask.method === 'HEAD') {
-      ask.response.writeHead(200, all).end()
-      return { is: 'streamed' }
-    }
-    const now = monotonicMs()
-    const taken = places.take(ask.caller, now + limits.firstGuessMs)
-    if (!taken.ok) return problemReply(refusalOf(taken, places, now, limits))
-    try {
-      // Read before the status is sent, so that a damaged store gives a 500 and no truncated file.
-      const start = range.order === 'asc' ? range.after : range.before
-      const details = ask.query.flag('details')
-      const rows = readRows(snapshot, { range, details }, start, limits)
-      ask.response.writeHead(200, all)
-      begin({ response: ask.response, range, details, rows, place: taken.place })
-    } catch (error) {
-      taken.place.release()
-      throw error
-    }
-    return { is: 'streamed' }
-  })
-}
-
-/** A page at the same address, for HTTP/1.0, is no form of the same answer. */
-function wholeEtag(etag: string): string {
-  return weak(etagOfForm(etag, 'whole'))
+  const isPage = route.path === PAGE_CSV_PATH
+  if (route.path !== ENDPOINT_PATHS.events && !isPage) return route
+  const takes: NonNullable<AnswerRoute['whole']>['takes'] = (query) =>
+    (isPage || query.word('format') === 'csv') && !query.has('limit')
+  return { ...route, whole: { takes, handle } }
 }
 
 function refusalOf(
@@ -230,98 +234,22 @@ function refusalOf(
   return { code: 'too-many-exports', detail, retryAfterSeconds }
 }
 
-/** Cause of an export's end: it is whole, its caller left or took nothing, or the node failed. */
-type ExportEnd = 'whole' | 'client' | 'stalled' | 'error'
-
-/** An export whose headers are written, with its first rows. */
-type Began = Readonly<{
-  response: ServerResponse
-  range: EventsRange
-  /** Whether the last column has the details. */
-  details: boolean
-  rows: ExportRows
-  place: ExportPlace
-}>
-
-/** An export in progress; times in milliseconds of the monotonic clock. */
-type ExportRun = WatchedWriter & {
-  readonly response: ServerResponse
-  readonly range: EventsRange
-  readonly details: boolean
-  readonly place: ExportPlace
-  readonly startedAt: number
-  /** The last seq scanned. */
-  scannedTo: Seq
-  /** Whether the last rows are read. */
-  done: boolean
-  /** Callback of a write: the kernel has accepted it, or the error. */
-  readonly flushed: (error?: Error | null) => void
-  ended: boolean
-}
-
-/** Rows that follow the last scanned seq, and where they end. */
-type ExportRows = Readonly<{ bytes: Uint8Array; scannedTo: Seq; done: boolean }>
-
-/** Reads the rows of one write after `scannedTo` (before it, in descending order). */
-function readRows(
-  snapshot: Snapshot,
-  { range, details }: Pick<ExportRun, 'range' | 'details'>,
-  scannedTo: Seq,
-  limits: ExportLimits,
-): ExportRows {
-  const { order, after, before } = range
-  const rest = order === 'asc' ? { after: scannedTo, before } : { after, before: scannedTo }
-  if (rest.before - rest.after <= 1) return { bytes: NOTHING, scannedTo, done: true }
-  const walk = { ...range, ...rest, limit: rowsOfWrite(limits), examineMax: limits.scanEventsMax }
-  const {
-    bytes,
-    scannedTo: reached,
-    hasMore,
-  } = details ? snapshot.detailedWalk(walk, 'csv', limits.writeBytesMax) : snapshot.walk(walk, 'csv')
-  return { bytes, scannedTo: reached, done: !hasMore }
-}
-
 const NOTHING = new Uint8Array(0)
 
-/** Opens the run of an export. `goOn` is called when the kernel has accepted a write. */
-function openRun(began: Began, now: number, goOn: (run: ExportRun) => void): ExportRun {
-  const { response, range, details, place, rows } = began
-  const { scannedTo, done } = rows
-  const run: ExportRun = {
-    response,
-    range,
-    details,
-    place,
-    startedAt: now,
-    scannedTo,
-    done,
-    blockedSince: null,
-    unacknowledged: null,
-    flushed(error) {
-      // A failed write is followed by the `close` of its response.
-      if (error !== undefined && error !== null) return
-      run.blockedSince = null
-      goOn(run)
-    },
-    ended: false,
+/** Reads the rows of one write after the last scanned seq (before it, in descending order), which it moves. */
+function readRows(snapshot: Snapshot, run: ExportRun, limits: ExportLimits): Uint8Array {
+  const { range, details, scannedTo } = run
+  const { order, after, before } = range
+  const rest = order === 'asc' ? { after: scannedTo, before } : { after, before: scannedTo }
+  if (rest.before - rest.after <= 1) {
+    run.done = true
+    return NOTHING
   }
-  return run
-}
-
-/** Reads and writes the next rows. */
-function writeRows(reader: LogReader, run: ExportRun, limits: ExportLimits, now: number): void {
-  const rows = reader.snapshot((snapshot) => readRows(snapshot, run, run.scannedTo, limits))
+  const walk = { ...range, ...rest, limit: rowsOfWrite(limits), examineMax: limits.scanEventsMax }
+  const rows = details ? snapshot.detailedWalk(walk, 'csv', limits.writeBytesMax) : snapshot.walk(walk, 'csv')
   run.scannedTo = rows.scannedTo
-  run.done = rows.done
-  if (rows.bytes.byteLength > 0) writeBytes(run, rows.bytes, now)
-  else run.flushed()
-}
-
-/** Writes bytes, which are in flight until `flushed` is called. */
-function writeBytes(run: ExportRun, bytes: Uint8Array, now: number): void {
-  run.blockedSince = now
-  run.unacknowledged = null
-  run.response.write(bytes, run.flushed)
+  run.done = !rows.hasMore
+  return rows.bytes
 }
 
 /** Moment at which an export is expected to end, if it goes on as fast as until now. */

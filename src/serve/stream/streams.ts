@@ -4,7 +4,7 @@ import { type Parsed, parsed, type Problem, refused } from '../../protocol/probl
 import { nextSeq, type Seq } from '../../protocol/seq.ts'
 import { endpointPlace, problemReply, type Reply, type StreamAsk, type StreamRoute } from '../http/route.ts'
 import type { CallerSlot, CallerSlots } from '../allowance/caller-slots.ts'
-import { CLOCK_TOLERANCE_MS, type HeadWaits, type SeqPlace } from '../following/head-waits.ts'
+import { CLOCK_TOLERANCE_MS, type HeadWaits } from '../following/head-waits.ts'
 import type { StreamFraming } from './stream-frame.ts'
 import { type StreamLimits, streamLimits } from './limits.ts'
 import { openFeedPages } from './feed-pages.ts'
@@ -67,44 +67,46 @@ export type Streams = AsyncDisposable &
  */
 export function openStreams(settings: StreamSettings): Streams {
   const limits = streamLimits(settings.limits)
-  const { reader, slots } = settings
+  const { reader, slots, now, waits = null } = settings
   const hub = openHub({ onDelivered: () => undefined, ...settings, limits })
   const pages = openFeedPages(reader, limits)
-  const { now, waits = null } = settings
   const latest = (): Ms => (waits === null ? now() : msOf(now() + CLOCK_TOLERANCE_MS))
   const admission: AdmissionSettings = { reader, slots, limits, latest, follows: waits !== null }
   let draining: Promise<void> | null = null
   const isStopping = (): boolean => draining !== null
 
-  function handle(ask: StreamAsk): Reply | Promise<Reply> {
+  async function handle(ask: StreamAsk): Promise<Reply> {
+    const { caller, request, response } = ask
     const subscription = parseSubscription(ask)
     if (!subscription.ok) return problemReply(subscription.problem)
     if (isStopping()) return problemReply(STOPPING)
-    const waited = waitForCursor(ask, subscription.value.after, waits, limits)
-    if (waited === undefined) return begin(ask, subscription.value, null)
-    return waited.then((place) => {
-      if (ask.response.destroyed) return { is: 'streamed' }
-      return isStopping()
-        ? problemReply(STOPPING)
-        : begin(ask, subscription.value, place.is === 'nowhere' ? place.head : null)
-    })
-  }
-
-  /** Answers after the wait for the cursor. `end`: head of the whole log, when that is before the cursor. */
-  function begin(ask: StreamAsk, subscription: Subscription, end: Seq | null): Reply {
-    const { filter, framing, details } = subscription
-    const admitted = admit(admission, ask.caller, subscription, end)
+    const { filter, framing, details, after: asked } = subscription.value
+    /** Head of the whole log, when that is before the cursor. */
+    let end: Seq | null = null
+    if (waits !== null && asked !== undefined && !waits.isHere(asked)) {
+      const wait = { seq: asked, caller, msMax: limits.verdictMs, placeOnly: true }
+      const place = await waits.wait(wait, response)
+      if (response.destroyed) return { is: 'streamed' }
+      if (isStopping()) return problemReply(STOPPING)
+      if (place.is === 'nowhere') end = place.head
+    }
+    const admitted = admit(admission, caller, subscription.value, end)
     if (!admitted.ok) return problemReply(admitted.problem)
     const { after, slot } = admitted.value
-    const { response, request } = ask
     response.writeHead(200, headerList(ask.headers, headersOf(framing)))
     if (ask.method === 'HEAD') {
       slot.release()
       response.end()
-    } else {
-      const feed = pages.feed(filter, framing, details)
-      const chunked = request.httpVersion !== '1.0'
-      joinHub(hub, { response, socket: request.socket, chunked, feed, slot, after })
+      return { is: 'streamed' }
+    }
+    const feed = pages.feed(filter, framing, details)
+    const chunked = request.httpVersion !== '1.0'
+    try {
+      hub.join({ response, socket: request.socket, chunked, feed, slot, after })
+    } catch (error) {
+      feed.close()
+      slot.release()
+      throw error
     }
     return { is: 'streamed' }
   }
@@ -128,28 +130,6 @@ export function openStreams(settings: StreamSettings): Streams {
       hub.close()
     },
   }
-}
-
-/** Opens a stream. Releases what it holds if that fails. */
-function joinHub(hub: ReturnType<typeof openHub>, stream: Join): void {
-  try {
-    hub.join(stream)
-  } catch (error) {
-    stream.feed.close()
-    stream.slot.release()
-    throw error
-  }
-}
-
-/** Asks where a cursor is that this node has not reached. Undefined when no wait is needed. */
-function waitForCursor(
-  { caller, response }: StreamAsk,
-  after: Seq | undefined,
-  waits: HeadWaits | null,
-  { verdictMs: msMax }: StreamLimits,
-): Promise<SeqPlace> | undefined {
-  if (waits === null || after === undefined || waits.isHere(after)) return undefined
-  return waits.wait({ seq: after, caller, msMax, placeOnly: true }, response)
 }
 
 const LIVE_PLACE = {
@@ -261,16 +241,17 @@ type Hub = Readonly<{
 
 /** Opens the hub of this thread's streams, with two queues of turns and one timer for all streams. */
 function openHub(settings: HubSettings): Hub {
-  const { reader, limits, monotonicMs } = settings
+  const { reader, limits, now, monotonicMs, report, onDelivered } = settings
   const subscribers = new Set<Subscriber>()
   const emptied = Promise.withResolvers<void>()
   let endReason: 'lifetime' | 'drain' = 'lifetime'
   let fannedOutTo = reader.head().seq
-  // A stream in history needs the newest head: it must not go live while an older event is unsent.
-  const headOf: StreamContext['head'] = ({ live }) => (live ? fannedOutTo : reader.head().seq)
+  /** Moment of the oldest event that a live stream has yet to get; null when there is none. */
+  let oldestMs: number | null = null
   const context: StreamContext = {
     ...settings,
-    head: headOf,
+    // A stream in history needs the newest head: it must not go live while an older event is unsent.
+    head: ({ live }) => (live ? fannedOutTo : reader.head().seq),
     counts: noCounts(),
     endReason: () => endReason,
     queue,
@@ -279,12 +260,23 @@ function openHub(settings: HubSettings): Hub {
       if (subscribers.size === 0 && endReason === 'drain') emptied.resolve()
     },
   }
-  const lag = openDeliveryLag(settings)
   const turns = openTurns<Subscriber>({
     monotonicMs,
     sliceMs: { live: limits.liveSliceMs, history: limits.historySliceMs },
-    take: (subscriber, now) => takeTurnSafely(context, subscriber, now, settings.report),
-    liveEmptied: () => [lag, fanOuts].forEach((one) => one.ended()),
+    take(subscriber, takenAt) {
+      try {
+        takeTurn(context, subscriber, takenAt)
+      } catch (error) {
+        // When a read of the store throws, only this stream ends.
+        report(error)
+        disconnect(context, subscriber, 'error')
+      }
+    },
+    liveEmptied() {
+      if (oldestMs !== null) onDelivered(Math.max(0, now() - oldestMs))
+      oldestMs = null
+      fanOuts.ended()
+    },
   })
   const fanOuts = openFanOuts({ monotonicMs, coalesceMs: limits.coalesceMs, fanOut: queueDue })
 
@@ -295,18 +287,22 @@ function openHub(settings: HubSettings): Hub {
   /** Queues the streams that have something to do. Returns whether a live stream is queued. */
   function queueDue(): boolean {
     try {
+      const before = fannedOutTo
       fannedOutTo = reader.head().seq
-      const now = monotonicMs()
-      for (const subscriber of subscribers) if (isDue(subscriber, now, fannedOutTo, limits)) queue(subscriber)
-      lag.begun(fannedOutTo, turns.waiting('live') > 0)
+      const at = monotonicMs()
+      for (const subscriber of subscribers) if (isDue(subscriber, at, fannedOutTo, limits)) queue(subscriber)
+      if (fannedOutTo > before && turns.waiting('live') > 0) oldestMs ??= momentOf(reader, nextSeq(before))
     } catch (error) {
-      settings.report(error)
+      report(error)
     }
     return turns.waiting('live') > 0
   }
 
-  const look = openLook(subscribers, settings)
-  const beat = setInterval(() => [fanOuts.run, look].forEach((each) => each()), limits.tickMs)
+  const watch = openStallWatch<Subscriber>(limits.stallMs / LOOKS, ({ socket }) => socket)
+  const beat = setInterval(() => {
+    fanOuts.run()
+    watch(subscribers, monotonicMs()).catch(report)
+  }, limits.tickMs)
   const stopHead = reader.onHead(fanOuts.wake)
 
   return {
@@ -326,30 +322,6 @@ function openHub(settings: HubSettings): Hub {
       fanOuts.close()
       turns.close()
     },
-  }
-}
-
-/** Opens the look for bytes that waiting clients have taken. */
-function openLook(
-  subscribers: Iterable<Subscriber>,
-  { limits, monotonicMs, report }: HubSettings,
-): () => void {
-  const watch = openStallWatch<Subscriber>(limits.stallMs / LOOKS, ({ socket }) => socket)
-  return () => void watch(subscribers, monotonicMs()).catch(report)
-}
-
-/** Gives a subscriber its turn. When a read of the store throws, only this stream ends. */
-function takeTurnSafely(
-  context: StreamContext,
-  subscriber: Subscriber,
-  now: number,
-  report: HubSettings['report'],
-): void {
-  try {
-    takeTurn(context, subscriber, now)
-  } catch (error) {
-    report(error)
-    disconnect(context, subscriber, 'error')
   }
 }
 
@@ -381,36 +353,7 @@ function noCounts(): StreamCounts {
   }
 }
 
-/** Measures how late the live streams of a thread get events. */
-type DeliveryLag = Readonly<{
-  /** Reports a fan-out of all events up to `head`, and whether a live stream takes part. */
-  begun(head: Seq, live: boolean): void
-  /** Reports that every live stream had its turn. */
-  ended(): void
-}>
-
-type DeliveryLagSettings = Readonly<{
-  reader: LogReader
-  now: () => Ms
-  /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest event sent. */
-  onDelivered: (ms: number) => void
-}>
-
-function openDeliveryLag({ reader, now, onDelivered }: DeliveryLagSettings): DeliveryLag {
-  let fannedOutTo = reader.head().seq
-  let oldestMs: number | null = null
-  return {
-    begun(head, live) {
-      if (live && head > fannedOutTo) oldestMs ??= momentOf(reader, nextSeq(fannedOutTo))
-      fannedOutTo = head
-    },
-    ended() {
-      if (oldestMs !== null) onDelivered(Math.max(0, now() - oldestMs))
-      oldestMs = null
-    },
-  }
-}
-
+/** Moment of an event; null when it cannot be read. */
 function momentOf(reader: LogReader, seq: Seq): number | null {
   try {
     const line = reader.snapshot((snapshot) => snapshot.line(seq))

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { floorTo, MINUTE_MS } from '../../protocol/moment.ts'
-import { mapped, type Parsed, parsed } from '../../protocol/problem.ts'
+import { type Parsed, parsed } from '../../protocol/problem.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import type { Contests } from '../../protocol/endpoints/contest-endpoints.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../serve/http/route.ts'
@@ -37,7 +37,7 @@ export function sitemapRoute({ api, site }: Web, pages: readonly AnyPage[]): Ans
   }
   const makeSitemap = async (ask: RouteRequest): Promise<Parsed<Uint8Array>> => {
     const entries = await sitemapEntries(pages, (endpoint, asked = {}) => api.ask(endpoint, ask, asked))
-    return mapped(entries, (all) => Buffer.from(sitemapOf(all, canonicalBase(site))))
+    return entries.ok ? parsed(Buffer.from(sitemapOf(entries.value, canonicalBase(site)))) : entries
   }
   return {
     path: SITEMAP_PATH,
