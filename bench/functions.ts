@@ -23,7 +23,7 @@ const COUNTED = 4
 /** Milliseconds in which an idle service is watched. */
 const IDLE_MS = 1_500
 /** Milliseconds until all threads have sent their counts. */
-const THREADS_MS = 300
+const THREADS_MS = 1_000
 
 const directory = mkdtempSync(join(tmpdir(), 'daybook-functions-'))
 try {

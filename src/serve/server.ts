@@ -41,6 +41,8 @@ export const CONNECTIONS_MAX = 12_000
 const HEADERS_MS = 5_000
 const REQUEST_MS = 10_000
 const BACKLOG = 2_048
+/** Milliseconds between two searches for idle connections while the server stops. */
+const SWEEP_MS = 50
 
 /** The public listener. Disposing of it drains it. */
 export type Server = AsyncDisposable &
@@ -62,7 +64,11 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    parts.metrics.connections.inc()
+    socket.once('close', () => {
+      sockets.delete(socket)
+      parts.metrics.connections.dec()
+    })
   })
 
   const enter: Parameters<HttpServer['on']>[1] = (request, response): void => {
@@ -82,17 +88,29 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
 
   /** Closes idle connections. Node also counts an answer as done that is written and not taken yet. */
   const closeIdle = (): void => {
-    for (const socket of sockets) {
+    for (const socket of sockets)
       if (path.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
-    }
-  }
-  const closeAll = (): void => {
-    for (const socket of sockets) socket.destroy()
   }
   const drain = async (quiet = Promise.resolve(), drainMs = settings.drainMs): Promise<void> => {
     if (draining) return
     draining = true
-    await drainServer(server, drainMs, quiet, { closeIdle, closeAll })
+    // The close of the HTTP server would cut idle connections before their next request is answered.
+    const closed = Promise.withResolvers<void>()
+    NetServer.prototype.close.call(server, () => closed.resolve())
+    // Also a connection that Node has detached from the HTTP server because its caller asked for a tunnel.
+    const limit = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, drainMs)
+    // Callers on open connections learn of the stop from an answer.
+    await Promise.race([quiet, closed.promise])
+    closeIdle()
+    // A connection whose last answer began before the stop becomes idle when that answer is taken.
+    const sweep = setInterval(closeIdle, SWEEP_MS)
+    await closed.promise
+    clearInterval(sweep)
+    clearTimeout(limit)
+    // All connections are closed; this stops the timeout checks of the HTTP server.
+    server.close()
   }
   return { port: address.port, drain, [Symbol.asyncDispose]: () => drain() }
 }
@@ -120,10 +138,6 @@ function openServer(settings: ServerSettings, { metrics }: RequestPathParts): Ht
   // The queue of a connection counts instead, so that the last answer is complete.
   server.maxRequestsPerSocket = 0
   server.maxConnections = settings.connectionsMax
-  server.on('connection', (socket: Socket) => {
-    metrics.connections.inc()
-    socket.once('close', () => metrics.connections.dec())
-  })
   server.on('drop', () => {
     metrics.connectionsDropped.inc()
     settings.onDrop?.()
@@ -197,34 +211,4 @@ function refuse(socket: Socket, status: string, headers: Readonly<Record<string,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n`)
   socket.destroySoon()
-}
-
-/** Milliseconds between two searches for idle connections. */
-const SWEEP_MS = 50
-
-/**
- * Stops a listener. It accepts no new connections. Open connections get answers until `quiet` settles, so that their
- * callers learn of the stop; then idle ones are closed. The rest is cut after `drainMs`: `closeAll` closes every
- * connection, also one that Node has detached from the HTTP server because its caller asked for a tunnel.
- */
-async function drainServer(
-  server: HttpServer,
-  drainMs: number,
-  quiet: Promise<void>,
-  { closeIdle, closeAll }: Readonly<{ closeIdle(): void; closeAll(): void }>,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    // The close of the HTTP server would cut idle connections before their next request is answered.
-    NetServer.prototype.close.call(server, () => resolve())
-  })
-  const limit = setTimeout(closeAll, drainMs)
-  await Promise.race([quiet, closed])
-  closeIdle()
-  // A connection whose last answer began before the stop becomes idle when that answer is taken.
-  const sweep = setInterval(closeIdle, SWEEP_MS)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(limit)
-  // All connections are closed; this stops the timeout checks of the HTTP server.
-  server.close()
 }

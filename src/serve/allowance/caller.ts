@@ -76,9 +76,7 @@ function parseHop(text: string): IpAddress | undefined {
 }
 
 /** A range of addresses: its first address and the length of its prefix in bits. */
-export type Network =
-  | Readonly<{ kind: 'ipv4'; base: ipaddr.IPv4; bits: number }>
-  | Readonly<{ kind: 'ipv6'; base: ipaddr.IPv6; bits: number }>
+export type Network = Readonly<{ base: IpAddress; bits: number }>
 
 /** Prefix length in bits from which an IPv4-mapped range is an IPv4 range. */
 const MAPPED_BITS = 96
@@ -103,10 +101,12 @@ export function parseNetworks(text: string): Parsed<readonly Network[]> {
 }
 
 /** Whether an address is in one of the ranges. */
-function contains(networks: readonly Network[], address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  for (const { kind, base, bits } of networks) {
-    if (kind === 'ipv4' && address instanceof ipaddr.IPv4 && address.match(base, bits)) return true
-    if (kind === 'ipv6' && address instanceof ipaddr.IPv6 && address.match(base, bits)) return true
+function contains(networks: readonly Network[], address: IpAddress): boolean {
+  for (const { base, bits } of networks) {
+    if (base instanceof ipaddr.IPv4 && address instanceof ipaddr.IPv4 && address.match(base, bits))
+      return true
+    if (base instanceof ipaddr.IPv6 && address instanceof ipaddr.IPv6 && address.match(base, bits))
+      return true
   }
   return false
 }
@@ -115,32 +115,32 @@ function contains(networks: readonly Network[], address: ipaddr.IPv4 | ipaddr.IP
 function parseNetwork(text: string): Network | string {
   const [address = '', bits, ...rest] = text.split('/')
   if (rest.length > 0 || (bits !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(bits))) return NOT_A_RANGE
-  if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
-    return checked({ kind: 'ipv4', base: ipaddr.IPv4.parse(address), bits: Number(bits ?? 32) })
-  }
+  if (ipaddr.IPv4.isValidFourPartDecimal(address))
+    return checked({ base: ipaddr.IPv4.parse(address), bits: Number(bits ?? 32) })
   if (!address.includes(':') || address.includes('%') || !ipaddr.IPv6.isValid(address)) return NOT_A_RANGE
   const base = ipaddr.IPv6.parse(address)
   const length = Number(bits ?? 128)
   // Mapped addresses of callers become IPv4, so mapped ranges must too.
-  if (base.isIPv4MappedAddress() && length >= MAPPED_BITS && length <= 128) {
-    return checked({ kind: 'ipv4', base: base.toIPv4Address(), bits: length - MAPPED_BITS })
-  }
-  return checked({ kind: 'ipv6', base, bits: length })
+  const isMapped = base.isIPv4MappedAddress() && length >= MAPPED_BITS && length <= 128
+  return checked(
+    isMapped ? { base: base.toIPv4Address(), bits: length - MAPPED_BITS } : { base, bits: length },
+  )
 }
 
 const NOT_A_RANGE = 'is neither an address nor a range such as 10.0.0.0/8 or 2001:db8::/32'
 
 function checked(network: Network): Network | string {
-  const bitsMax = network.kind === 'ipv4' ? 32 : 128
-  if (network.bits > bitsMax) return `has a prefix longer than ${bitsMax} bits`
-  if (network.bits === 0) return 'trusts every address, so that callers could choose the one they count under'
-  const first =
-    network.kind === 'ipv4'
-      ? ipaddr.IPv4.networkAddressFromCIDR(`${network.base.toString()}/${network.bits}`)
-      : ipaddr.IPv6.networkAddressFromCIDR(`${network.base.toString()}/${network.bits}`)
+  const { base, bits } = network
+  const bitsMax = base instanceof ipaddr.IPv4 ? 32 : 128
+  if (bits > bitsMax) return `has a prefix longer than ${bitsMax} bits`
+  if (bits === 0) return 'trusts every address, so that callers could choose the one they count under'
+  const address = base.toString()
+  const first = ipaddr[base instanceof ipaddr.IPv4 ? 'IPv4' : 'IPv6']
+    .networkAddressFromCIDR(`${address}/${bits}`)
+    .toString()
   // Bits after the prefix are a mistake, and the wider reading would trust strangers.
-  if (first.toString() === network.base.toString()) return network
-  return `has bits after its prefix: ${first.toString()}/${network.bits} is the range, ${network.base.toString()}/${bitsMax} the address`
+  if (first === address) return network
+  return `has bits after its prefix: ${first}/${bits} is the range, ${address}/${bitsMax} the address`
 }
 
 function wrong(detail: string): Parsed<never> {

@@ -14,42 +14,34 @@ const NO_TILE: Problem = { code: 'not-found', detail: 'The tree has no such tile
 
 type LogFileEndpoint = Exclude<FileEndpoint, 'archive' | 'archiveFile'>
 
-/** Replies of the tree files (C2SP tlog-tiles): checkpoint, tiles, entry bundles, keys and receipts. */
+/** Replies of the tree files (C2SP tlog-tiles): checkpoints, tiles, entry bundles, keys, witnesses and receipts. */
 export function treeReplies(log: LogReader): EndpointAnswers<LogFileEndpoint> {
   return {
-    logCheckpoint: () => checkpointReply(log),
-    logTile: ({ segments }) => {
-      const path = `tile/${segments['level']}/${segments['tile']}`
-      return tileReply(
-        log.snapshot(({ tree }) => tree.tile(path)),
-        false,
-      )
-    },
-    logEntries: ({ segments }) => {
-      const path = `tile/entries/${segments['tile']}`
-      return tileReply(
-        log.snapshot(({ tree }) => tree.entries(path)),
-        true,
-      )
-    },
-    ...witnessedReplies(log),
-    logKeys: () => keysReply(log),
-    logProof: (ask) => proofReply(log, ask),
+    // A change of keys changes the signatures at the same head.
+    logCheckpoint: () => log.snapshot(({ head, tree }) => noteReply(head.seq, tree.checkpoint())),
+    logWitnessedCheckpoint: () =>
+      log.snapshot((snapshot) => {
+        // The same tree gets newer cosignatures.
+        const newest = witnessedOf(snapshot, null)
+        return 'code' in newest ? problemReply(newest) : noteReply(newest.seq, newest.note)
+      }),
+    logTile: ({ segments: { level, tile } }) =>
+      log.snapshot(({ tree }) => tileReply(tree.tile(`tile/${level}/${tile}`), false)),
+    logEntries: ({ segments: { tile } }) =>
+      log.snapshot(({ tree }) => tileReply(tree.entries(`tile/entries/${tile}`), true)),
+    logKeys: () => log.snapshot((snapshot) => jsonReply(snapshot.head.seq, logKeysOf(log, snapshot))),
+    logWitnesses: () => log.snapshot((snapshot) => jsonReply(snapshot.head.seq, witnessesOf(snapshot))),
+    logProof: (ask) => log.snapshot((snapshot) => proofReply(snapshot, ask)),
   }
 }
 
-/** Its ETag is of the content, because a change of keys changes the signatures at the same head. */
-function checkpointReply(log: LogReader): Reply {
-  return log.snapshot((snapshot): Reply => {
-    const body = snapshot.tree.checkpoint()
-    return {
-      is: 'body',
-      ...revalidated(snapshot.head.seq, 'of-content'),
-      type: NOTE_TYPE,
-      body,
-      compress: false,
-    }
-  })
+/** A signed note. Its ETag is of the content, because a note may change at the same head. */
+function noteReply(seq: Seq, body: Uint8Array | string): Reply {
+  return { is: 'body', ...revalidated(seq, 'of-content'), type: NOTE_TYPE, body, compress: false }
+}
+
+function jsonReply(seq: Seq, value: LogKeys | Witnesses): Reply {
+  return { is: 'body', ...revalidated(seq, 'of-content'), type: JSON_TYPE, body: JSON.stringify(value) }
 }
 
 /** Sends a tile, which never changes. Only entry bundles are compressed: hashes are random bytes. */
@@ -58,43 +50,34 @@ function tileReply(body: Uint8Array | undefined, compress: boolean): Reply {
   return { is: 'body', keep: 'immutable', etag: 'of-content', type: HASHES_TYPE, body, compress }
 }
 
-function keysReply(log: LogReader): Reply {
-  return log.snapshot((snapshot): Reply => {
-    const { origin, id, former } = log.identity
-    const keys: LogKeys = {
-      origin,
-      logId: id,
-      keys: snapshot.keys().map(({ vkey, fromSize, toSize, statement }) => {
-        return { vkey, state: toSize === null ? 'signing' : 'retired', fromSize, toSize, statement }
-      }),
-      formerLogs: former.map((log_) => ({ id: log_.id, origin: log_.origin, size: log_.size })),
-    }
-    const body = JSON.stringify(keys)
-    return { is: 'body', ...revalidated(snapshot.head.seq, 'of-content'), type: JSON_TYPE, body }
-  })
+function logKeysOf({ identity }: LogReader, snapshot: Snapshot): LogKeys {
+  return {
+    origin: identity.origin,
+    logId: identity.id,
+    keys: snapshot.keys().map(({ vkey, fromSize, toSize, statement }) => {
+      return { vkey, state: toSize === null ? 'signing' : 'retired', fromSize, toSize, statement }
+    }),
+    formerLogs: identity.former.map(({ id, origin, size }) => ({ id, origin, size })),
+  }
 }
 
 /** A receipt changes only with its checkpoint, so its ETag is the checkpoint's and a 304 computes no proof. */
-function proofReply(log: LogReader, ask: RouteRequest): Reply {
+function proofReply(snapshot: Snapshot, ask: RouteRequest): Reply {
+  const head = snapshot.head.seq
   const seq = parseSeq(ask.segments['seq'] ?? '')
-  return log.snapshot((snapshot): Reply => {
-    const head = snapshot.head.seq
-    if (seq === undefined || seq < 1 || seq > head) {
-      return problemReply(noEvent(head, ask.segments['seq']))
-    }
-    const isWitnessed = ask.query.word('checkpoint') === 'witnessed'
-    const witnessed = isWitnessed ? witnessedOf(snapshot, seq) : undefined
-    if (witnessed !== undefined && 'code' in witnessed) return problemReply(witnessed)
-    const note = witnessed?.note ?? snapshot.tree.checkpoint()
-    const name = `daybook-event-${seq}${isWitnessed ? '-witnessed' : ''}.tlog-proof`
-    const caching = revalidated(witnessed?.seq ?? head, etagOf(note), {
-      'Content-Disposition': `attachment; filename="${name}"`,
-    })
-    if (ask.holds(caching.etag)) return { is: 'unchanged', compress: false, ...caching }
-    const body = snapshot.tree.receipt(seq, witnessed)
-    assert(body !== undefined, `seq ${seq} is in the log`)
-    return { is: 'body', ...caching, type: NOTE_TYPE, body, compress: false }
+  if (seq === undefined || seq < 1 || seq > head) return problemReply(noEvent(head, ask.segments['seq']))
+  const isWitnessed = ask.query.word('checkpoint') === 'witnessed'
+  const witnessed = isWitnessed ? witnessedOf(snapshot, seq) : undefined
+  if (witnessed !== undefined && 'code' in witnessed) return problemReply(witnessed)
+  const note = witnessed?.note ?? snapshot.tree.checkpoint()
+  const name = `daybook-event-${seq}${isWitnessed ? '-witnessed' : ''}.tlog-proof`
+  const caching = revalidated(witnessed?.seq ?? head, etagOf(note), {
+    'Content-Disposition': `attachment; filename="${name}"`,
   })
+  if (ask.holds(caching.etag)) return { is: 'unchanged', compress: false, ...caching }
+  const body = snapshot.tree.receipt(seq, witnessed)
+  assert(body !== undefined, `seq ${seq} is in the log`)
+  return { is: 'body', ...caching, type: NOTE_TYPE, body, compress: false }
 }
 
 /** Media type of a signed note. */
@@ -111,22 +94,6 @@ export function revalidated(
 
 /** Seconds until witnesses are asked again, when the log has grown. */
 const ASKED_AGAIN_SECONDS = 10
-
-/** Replies about the witnesses of the log: who they are, and the newest checkpoint that a quorum has cosigned. */
-function witnessedReplies(log: LogReader): EndpointAnswers<'logWitnessedCheckpoint' | 'logWitnesses'> {
-  return {
-    logWitnessedCheckpoint: () => log.snapshot(newestReply),
-    logWitnesses: () => log.snapshot(witnessesReply),
-  }
-}
-
-/** Its ETag is of the content: the same tree gets newer cosignatures. */
-function newestReply(snapshot: Snapshot): Reply {
-  const newest = witnessedOf(snapshot, null)
-  if ('code' in newest) return problemReply(newest)
-  const { note, seq } = newest
-  return { is: 'body', ...revalidated(seq, 'of-content'), type: NOTE_TYPE, body: note, compress: false }
-}
 
 /**
  * The newest witnessed checkpoint, if it covers an event, or null for any; otherwise the problem. Only a log with
@@ -145,26 +112,22 @@ function witnessedOf({ witnessed }: Snapshot, seq: Seq | null): WitnessedCheckpo
   return { code: 'not-witnessed', detail, members, retryAfterSeconds: ASKED_AGAIN_SECONDS }
 }
 
-function witnessesReply({ head, witnessed, cosigners }: Snapshot): Reply {
+function witnessesOf({ head, witnessed, cosigners }: Snapshot): Witnesses {
   const known = witnessed()
   const newest = known?.newest ?? null
-  const body: Witnesses = {
+  return {
     quorum: known?.quorum ?? null,
     witnesses: (known?.witnesses ?? []).map(({ vkey, url, state, seq, atMs }) => {
       const at = atMs === null ? null : moment(atMs).at
       return { name: nameOf(vkey), vkey, url, state, seq, at, atMs }
     }),
-    witnessed:
-      newest === null
-        ? null
-        : {
-            seq: newest.seq,
-            ...moment(newest.atMs),
-            behind: head.seq - newest.seq,
-            cosigners: cosigners(newest),
-          },
+    witnessed: newest && {
+      seq: newest.seq,
+      ...moment(newest.atMs),
+      behind: head.seq - newest.seq,
+      cosigners: cosigners(newest),
+    },
   }
-  return { is: 'body', ...revalidated(head.seq, 'of-content'), type: JSON_TYPE, body: JSON.stringify(body) }
 }
 
 /** Name of a verifier key: what is before its id (C2SP signed-note). */

@@ -54,66 +54,62 @@ const ID: JsonSchema = {
 
 /** Messages of both framings. */
 const MESSAGES: JsonSchema = {
-  event: {
-    title: 'An event',
-    summary: 'The exact line of an event, with its seq as `id`. Events come once, in order and without gaps',
-    contentType: 'application/json',
-    headers: headers({ id: ID }),
-    payload: referTo('Event'),
-  },
-  details: {
-    title: 'Details',
-    summary: 'With `details=1`: the details of the next event, when it has some. It has no `id`',
-    contentType: 'application/json',
-    headers: headers({
-      event: { type: 'string', const: 'details', description: 'Type of the message' },
-    }),
-    payload: referTo('EventDetails'),
-  },
-  position: {
-    title: 'A position',
-    summary: 'Heartbeat and cursor: a message of type `position` with the last seq scanned as `id`',
-    contentType: 'application/json',
-    headers: headers({
+  event: messageOf(
+    'An event',
+    'The exact line of an event, with its seq as `id`. Events come once, in order and without gaps',
+    'Event',
+    { id: ID },
+  ),
+  details: messageOf(
+    'Details',
+    'With `details=1`: the details of the next event, when it has some. It has no `id`',
+    'EventDetails',
+    { event: { type: 'string', const: 'details', description: 'Type of the message' } },
+  ),
+  position: messageOf(
+    'A position',
+    'Heartbeat and cursor: a message of type `position` with the last seq scanned as `id`',
+    'Position',
+    {
       id: ID,
-      event: {
-        type: 'string',
-        const: 'position',
-        description: 'Type of the message; events have none',
-      },
-    }),
-    payload: referTo('Position'),
-  },
-  eventLine: {
-    title: 'An event as a line',
-    summary: 'The exact line of an event. Events come once, in order and without gaps',
+      event: { type: 'string', const: 'position', description: 'Type of the message; events have none' },
+    },
+  ),
+  eventLine: messageOf(
+    'An event as a line',
+    'The exact line of an event. Events come once, in order and without gaps',
+    'Event',
+  ),
+  detailsLine: messageOf(
+    'Details as a line',
+    'With `details=1`: the details of the next event, when it has some',
+    'EventDetails',
+  ),
+  positionLine: messageOf(
+    'A position as a line',
+    'Heartbeat and cursor: `seq` is the last seq scanned',
+    'PositionLine',
+  ),
+}
+
+/** A message with its payload; in Server-Sent Events it has further fields. */
+function messageOf(title: string, summary: string, payload: string, fields?: JsonSchema): JsonSchema {
+  const headers = {
+    type: 'object',
+    description: 'Fields of the message',
+    properties: fields,
+    required: Object.keys(fields ?? {}),
+  }
+  return {
+    title,
+    summary,
     contentType: 'application/json',
-    payload: referTo('Event'),
-  },
-  detailsLine: {
-    title: 'Details as a line',
-    summary: 'With `details=1`: the details of the next event, when it has some',
-    contentType: 'application/json',
-    payload: referTo('EventDetails'),
-  },
-  positionLine: {
-    title: 'A position as a line',
-    summary: 'Heartbeat and cursor: `seq` is the last seq scanned',
-    contentType: 'application/json',
-    payload: referTo('PositionLine'),
-  },
+    ...(fields === undefined ? {} : { headers }),
+    payload: referTo(payload),
+  }
 }
 
 const message = (name: string): JsonSchema => ({ $ref: `#/components/messages/${name}` })
-
-function headers(properties: JsonSchema): JsonSchema {
-  return {
-    type: 'object',
-    description: 'Fields of the message',
-    properties,
-    required: Object.keys(properties),
-  }
-}
 
 const SSE_CHANNEL: JsonSchema = {
   address: ENDPOINT_PATHS.stream,

@@ -185,8 +185,19 @@ type PublishedFile = Readonly<{
 
 /** All files of a site: those of the log by month, then each table. `base` is the URL of the site. */
 function publishedFiles(base: string, months: readonly MonthState[]): readonly PublishedFile[] {
-  return [...months.flatMap((month) => monthFiles(base, month)), sumsFile(base), ...tableFiles(base)]
+  const sums: PublishedFile = {
+    name: 'sha256sums',
+    title: 'SHA256SUMS',
+    meaning: 'SHA-256 of every file of closed months, for `sha256sum --check`',
+    url: `${base}${ENDPOINT_PATHS.archive}/SHA256SUMS`,
+    form: 'sha256sums',
+    ...NO_TABLE,
+  }
+  return [...months.flatMap((month) => monthFiles(base, month)), sums, ...tableFiles(base)]
 }
+
+/** Terms of a file that is no table and may change. */
+const NO_TABLE = { columns: [], key: null, digest: null } as const
 
 function monthFiles(base: string, { month, manifest: json }: MonthState): readonly PublishedFile[] {
   const manifest = json === null ? null : parseManifest(json)
@@ -221,24 +232,9 @@ function monthFiles(base: string, { month, manifest: json }: MonthState): readon
     meaning: 'Sizes and digests of the files of the month, with the signed root of the log at its end',
     url: urlOf(`${month}.json`),
     form: 'json',
-    columns: [],
-    key: null,
-    digest: null,
+    ...NO_TABLE,
   }
   return [...files, signed]
-}
-
-function sumsFile(base: string): PublishedFile {
-  return {
-    name: 'sha256sums',
-    title: 'SHA256SUMS',
-    meaning: 'SHA-256 of every file of closed months, for `sha256sum --check`',
-    url: `${base}${ENDPOINT_PATHS.archive}/SHA256SUMS`,
-    form: 'sha256sums',
-    columns: [],
-    key: null,
-    digest: null,
-  }
 }
 
 /** A contest's own CSV is left out, because it is one of many. `events` has its rows too. */
