@@ -123,8 +123,8 @@ async function madeReply(
   { assets, ask }: Pick<ViewParts, 'assets' | 'ask'>,
   format: PageFormat,
 ): Promise<Reply> {
-  // An invalid path segment may be a wallet address, which no page repeats.
-  if (!isRepeatable(ask.path)) return refusal(web, assets, ask, NOTHING_HERE, format, null)
+  // A variable part of the path may be a wallet address, which no page repeats.
+  if (!Object.values(ask.segments).every(isRepeatable)) return refusal(web, assets, ask, NOTHING_HERE, format, null)
   const api =
     page.endpoint === null
       ? null
