@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { callerKey, callerOf, parseNetworks, UNKNOWN_CALLER } from './caller.ts'
+import { callerOf, type Network, parseNetworks, UNKNOWN_CALLER } from './caller.ts'
 
 const PROXY = '10.1.2.3'
 
@@ -9,6 +9,16 @@ function networks(text: string) {
   const result = parseNetworks(text)
   assert.ok(result.ok)
   return result.value
+}
+
+/** The caller of a request from a peer, with this X-Forwarded-For. */
+function callerKey(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: readonly Network[],
+): string {
+  const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }
+  return callerOf({ headers, socket: { remoteAddress: peer } }, trusted)
 }
 
 const TRUSTED = networks('10.0.0.0/8, 192.168.7.9, 2001:db8:ffff::/48')

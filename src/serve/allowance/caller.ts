@@ -26,24 +26,14 @@ export function callerOf(
   }>,
   trusted: readonly Network[],
 ): string {
-  if (trusted.length === 0) return callerKey(request.socket.remoteAddress, undefined, trusted)
-  const forwarded = request.headers['x-forwarded-for']
-  const list = typeof forwarded === 'string' ? forwarded : forwarded?.join(',')
-  return callerKey(request.socket.remoteAddress, list, trusted)
-}
-
-/** Like `callerOf`, from the socket's address and the joined value of X-Forwarded-For. */
-export function callerKey(
-  peer: string | undefined,
-  forwardedFor: string | undefined,
-  trusted: readonly Network[],
-): string {
+  const peer = request.socket.remoteAddress
   if (peer === undefined) return UNKNOWN_CALLER
   // An IPv4 peer is its own key, so the common case needs no parsing.
   if (trusted.length === 0 && !peer.includes(':')) return peer
   const address = parseHop(peer)
   if (address === undefined) return UNKNOWN_CALLER
-  return senderKey(callerAddress(address, forwardedFor ?? '', trusted))
+  if (trusted.length === 0) return senderKey(address)
+  return senderKey(callerAddress(address, String(request.headers['x-forwarded-for'] ?? ''), trusted))
 }
 
 /** Address that a connection counts for; null for a trusted proxy. */

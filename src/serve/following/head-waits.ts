@@ -8,9 +8,7 @@ import { SECOND_MS } from '../../protocol/moment.ts'
  * Place of a seq. `here`: this node has reached it. `nowhere`: the whole log ends before it, at `head`. `elsewhere`:
  * the log has it, and this node is behind. `unknown`: nobody could tell in time.
  */
-type SeqPlace =
-  | Readonly<{ is: 'here' | 'elsewhere' | 'unknown' }>
-  | Readonly<{ is: 'nowhere'; head: Seq }>
+type SeqPlace = Readonly<{ is: 'here' | 'elsewhere' | 'unknown' }> | Readonly<{ is: 'nowhere'; head: Seq }>
 
 type Wait = Readonly<{
   seq: number

@@ -107,8 +107,7 @@ type SeqWait = (context: RequestContext) => Promise<CheckRefusal | undefined> | 
  * Opens the waits of a node that follows a log. A request that has waited goes on, or is refused as `behind`. A seq that
  * the whole log does not have goes on at once, and its route refuses it.
  */
-export function openSeqWait(following: Following | null, metrics: Pick<Metrics, 'behind'>): SeqWait {
-  if (following === null) return () => undefined
+export function openSeqWait(following: Following, metrics: Pick<Metrics, 'behind'>): SeqWait {
   const { reader, waits, waitMsMax = BEHIND_WAIT_MS_MAX } = following
 
   async function wait(

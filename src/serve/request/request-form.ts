@@ -71,7 +71,6 @@ type PlainRequest = Readonly<{
   ifNoneMatch: string | undefined
   accept: string | undefined
   acceptEncoding: string | undefined
-  forwardedFor: string | undefined
 }>
 
 /**
@@ -88,7 +87,6 @@ export function readPlainRequest({
   let ifNoneMatch: string | undefined
   let accept: string | undefined
   let acceptEncoding: string | undefined
-  let forwardedFor: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     // The length tells most names apart, so few are compared letter by letter.
@@ -123,9 +121,6 @@ export function readPlainRequest({
         if (is(name, 'accept-encoding')) {
           if (acceptEncoding !== undefined) return undefined
           acceptEncoding = rawHeaders[at + 1]
-        } else if (is(name, 'x-forwarded-for')) {
-          if (forwardedFor !== undefined) return undefined
-          forwardedFor = rawHeaders[at + 1]
         }
         break
       case 17:
@@ -134,7 +129,7 @@ export function readPlainRequest({
       default:
     }
   }
-  return hosts === 1 ? { ifNoneMatch, accept, acceptEncoding, forwardedFor } : undefined
+  return hosts === 1 ? { ifNoneMatch, accept, acceptEncoding } : undefined
 }
 
 function is(name: string, lower: string): boolean {

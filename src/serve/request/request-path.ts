@@ -129,7 +129,7 @@ export function openRequestPath(
   const unread = openUnreadAnswers(UNREAD_BYTES_MAX, () => report.cut('memory'))
   const openContext = openContexts(parts)
   const check = openChecks({ counters, near: openNearPaths(router.paths), unready, metrics })
-  const waitForSeq = openSeqWait(parts.following, metrics)
+  const waitForSeq = parts.following === null ? null : openSeqWait(parts.following, metrics)
   const toleranceMs = parts.following === null ? 0 : CLOCK_TOLERANCE_MS
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
@@ -187,7 +187,7 @@ export function openRequestPath(
     try {
       let made: Reply | CheckRefusal | undefined = check(context)
       if (made === undefined) {
-        const waiting = waitForSeq(context)
+        const waiting = waitForSeq?.(context)
         if (waiting !== undefined) made = await waiting
       }
       if (made === undefined) {

@@ -124,7 +124,8 @@ async function madeReply(
   format: PageFormat,
 ): Promise<Reply> {
   // A variable part of the path may be a wallet address, which no page repeats.
-  if (!Object.values(ask.segments).every(isRepeatable)) return refusal(web, assets, ask, NOTHING_HERE, format, null)
+  if (!Object.values(ask.segments).every(isRepeatable))
+    return refusal(web, assets, ask, NOTHING_HERE, format, null)
   const api =
     page.endpoint === null
       ? null

@@ -11,7 +11,7 @@ import { formatAt, parseAt, parseMonth } from '../../../src/protocol/moment.ts'
 import { parseQueryTime } from '../../../src/protocol/query-time.ts'
 import { parseContestId, parseSeq, parseWhole } from '../../../src/protocol/seq.ts'
 import { parseTraceparent } from '../../../src/protocol/traceparent.ts'
-import { callerKey, parseNetworks } from '../../../src/serve/allowance/caller.ts'
+import { callerOf, parseNetworks } from '../../../src/serve/allowance/caller.ts'
 import { parseByteRange } from '../../../src/serve/archive/byte-range.ts'
 import { parseArchiveName } from '../../../src/serve/archive/file-name.ts'
 import { negotiate } from '../../../src/serve/http/coding.ts'
@@ -108,7 +108,10 @@ export const TEXT_PARSERS: readonly AttackedParser[] = [
   {
     name: 'X-Forwarded-For',
     valid: ['203.0.113.9, 10.1.1.1', '[2001:db8::1%eth0]:4711, 10.1.1.1'],
-    read: latin((given) => ofValue(callerKey('10.0.0.1', given, PROXIES.ok ? PROXIES.value : []))),
+    read: latin((given) => {
+      const from = { headers: { 'x-forwarded-for': given }, socket: { remoteAddress: '10.0.0.1' } }
+      return ofValue(callerOf(from, PROXIES.ok ? PROXIES.value : []))
+    }),
   },
   ...ENDPOINTS.filter(({ parameters }) => parameters.length > 0).map(
     ({ path, parameters }): AttackedParser => ({
