@@ -12,9 +12,9 @@ import { findTransaction, NOT_FINAL } from '../events/transaction-route.ts'
 import { askNearestTitles, type NearestTitle } from './nearest-titles.ts'
 import { askSuggested, QUERY_CHARS_MAX, searchBox } from './search-box.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import { DAY_MS, formatAt, type Ms, msOf, parseMonth } from '../../../protocol/moment.ts'
+import { DAY_MS, formatAt, parseMonth } from '../../../protocol/moment.ts'
 import { parseQueryTime } from '../../../protocol/query-time.ts'
-import { spokenRange, spokenTimes } from './spoken-time.ts'
+import { spokenTime } from './spoken-time.ts'
 
 const QUERY: Parameter = {
   name: 'q',
@@ -119,8 +119,6 @@ function matchLine(match: Match, view: View): Html {
       return html`<a href="${match.href}">The events from ${minuteOf(match.at)} UTC on</a>`
     case 'month':
       return html`<a href="${match.href}">The file of ${monthHtml(match.month)}</a>`
-    case 'range':
-      return html`<a href="${match.href}">What was spent and paid in this range</a>`
     case 'schedule':
       return html`<a href="${match.href}">${dayOf(match.at)} is to come: what opens and closes next</a>`
   }
@@ -197,7 +195,6 @@ type Match =
   | Readonly<{ is: 'contest'; href: string; found: LinkedAnswer<Contest> }>
   | Readonly<{ is: 'transaction'; href: string }>
   | Readonly<{ is: 'month'; href: string; month: string }>
-  | Readonly<{ is: 'range'; href: string }>
   /** A day or a moment, by its `at`; one that is to come leads to the schedule. */
   | Readonly<{ is: 'day' | 'moment' | 'schedule'; href: string; at: string }>
 
@@ -239,11 +236,10 @@ async function search(text: string, view: View): Promise<SearchResult> {
   const href = named.ok ? named.value.href : null
   const ofTx: readonly Match[] = href === null ? [] : [{ is: 'transaction', href }]
   const numbered = await matchesOf(term, view)
-  const times = numbered.length > 0 || NUMBER.test(term) ? [] : await timesOf(term, view)
+  const times = numbered.length > 0 || NUMBER.test(term) ? [] : timesOf(term, view)
   const matches = [...numbered, ...times, ...ofTx]
   // `October` may be a month and a word of a title, and so may `2026`.
-  const isSpoken = times.length > 0 && LETTERS.test(term.replace(/\d[TZ]/g, ''))
-  const isWords = matches.length === 0 || isSpoken || /^\d+$/.test(term)
+  const isWords = matches.length === 0 || /^[a-z]+$|^[a-z]+ \d+$|^\d+$/i.test(term)
   const titled = isWords ? await titledBy(text, view) : null
   const isNothing = matches.length === 0 && titled === null && LETTERS.test(text)
   return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : [], isTx: named.ok }
@@ -285,42 +281,23 @@ async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
 const plainDigits = (number: string | undefined): string | undefined => number?.replaceAll(/\D/g, '')
 
 /** Matches of a month, a day or a moment, in the forms of the API and in those of people. */
-async function timesOf(term: string, view: View): Promise<readonly Match[]> {
+function timesOf(term: string, view: View): readonly Match[] {
+  const asked = parseQueryTime(term)
   const month = parseMonth(term)
-  if (month !== undefined) return [{ is: 'month', href: `/archive#${month}`, month }]
-  const range = spokenRange(term, view.now)
-  if (range !== undefined) return rangeMatch(range, view)
-  const time = parseQueryTime(term)
-  const times =
-    'ms' in time
-      ? [{ is: /T/.test(term) ? 'moment' : 'day', from: time.ms } as const]
-      : spokenTimes(term, view.now)
-  const found: Match[] = []
-  for (const one of times) {
-    if (one.is === 'month') found.push({ is: 'month', href: `/archive#${one.month}`, month: one.month })
-    else if (one.from > view.now) {
-      if (one.from < view.now + PLANNED_MS)
-        found.push({ is: 'schedule', href: '/schedule', at: formatAt(one.from) })
-    } else {
-      const at = formatAt(one.from)
-      const days =
-        one.is === 'moment'
-          ? `from=${at}`
-          : `from=${at.slice(0, 10)}&to=${new Date(msOf(one.from) + DAY_MS).toISOString().slice(0, 10)}`
-      // The last representable day ends after the last representable moment.
-      const { ok } = await view.ask('events', { query: `${days}&limit=1` })
-      if (ok) found.push({ is: one.is, href: `/events?${days}&limit=100`, at })
-    }
-  }
-  return found
-}
-
-/** The figures of a range, by hour unless its ends are days; none if the API refuses it. */
-async function rangeMatch(range: Readonly<{ from: Ms; to: Ms }>, view: View): Promise<readonly Match[]> {
-  const [from = '', to = ''] = [range.from, range.to].map((ms) =>
-    ms % DAY_MS === 0 ? formatAt(ms).slice(0, 10) : formatAt(ms),
-  )
-  const query = `from=${from}&to=${to}${from.length + to.length === 20 ? '' : '&bucket=hour'}`
-  const { ok } = await view.ask('flows', { query })
-  return ok ? [{ is: 'range', href: `/flows?${query}` }] : []
+  const time =
+    month !== undefined
+      ? ({ is: 'month', month } as const)
+      : 'ms' in asked
+        ? ({ is: term.includes('T') ? 'moment' : 'day', from: asked.ms } as const)
+        : spokenTime(term, view.now)
+  if (time === undefined) return []
+  if (time.is === 'month') return [{ is: 'month', href: `/archive#${time.month}`, month: time.month }]
+  const at = formatAt(time.from)
+  if (time.from > view.now + PLANNED_MS) return []
+  if (time.from > view.now) return [{ is: 'schedule', href: '/schedule', at }]
+  const days =
+    time.is === 'moment'
+      ? `from=${at}`
+      : `from=${at.slice(0, 10)}&to=${new Date(time.from + DAY_MS).toISOString().slice(0, 10)}`
+  return [{ is: time.is, href: `/events?${days}&limit=100`, at }]
 }

@@ -14,20 +14,19 @@ export type NearestTitle = Readonly<{
 const OFFERED_MAX = 3
 /** Contests in one answer of the search. */
 const CANDIDATES = 100
-/** Words of a query whose beginnings are sought, the longest ones, and the fewest letters of a beginning. */
-const SOUGHT_WORDS_MAX = 2
-const BEGINNING_MIN = 3
+/** Letters of the longest word of a query with which a candidate has a word that begins so. */
+const BEGINNING = 3
 
 /**
  * Contests whose titles are most like a misspelt query, the best first. Candidates are the newest contests, and those with
- * a word that begins as a word of the query does: so the cost does not grow with the number of contests.
+ * a word that begins as the longest word of the query does: so the cost does not grow with the number of contests.
  */
 export async function askNearestTitles(query: string, view: View): Promise<readonly NearestTitle[]> {
   const words = wordsOf(query)
-  const sought = words.toSorted((a, b) => b.length - a.length).slice(0, SOUGHT_WORDS_MAX)
+  const [longest = ''] = words.toSorted((a, b) => b.length - a.length)
   const lists = [
     await ask(view, ''),
-    ...(await Promise.all(sought.map((word) => longestBeginning(view, word)))),
+    await ask(view, `q=${encodeURIComponent(longest.slice(0, BEGINNING))}&`),
   ]
   const titles = lists
     .filter((list) => list !== null)
@@ -38,29 +37,11 @@ export async function askNearestTitles(query: string, view: View): Promise<reado
       }),
     )
     .toSorted((a, b) => a.distance - b.distance)
-  return Map.groupBy(titles, ({ nearest }) => nearest.title)
-    .values()
-    .flatMap(([first]) => (first === undefined ? [] : [first.nearest]))
-    .take(OFFERED_MAX)
-    .toArray()
-}
-
-/** Contests with the longest beginning of a word that any title has. */
-async function longestBeginning(view: View, word: string): Promise<LinkedAnswer<Contests> | null> {
-  let found: LinkedAnswer<Contests> | null = null
-  let [shortest, longest] = [BEGINNING_MIN, word.length - 1]
-  // A shorter beginning finds all that a longer one finds.
-  while (shortest <= longest) {
-    const middle = Math.ceil((shortest + longest) / 2)
-    const list = await ask(view, `q=${encodeURIComponent(word.slice(0, middle))}&`)
-    if (list !== null && list.answer.contests.length > 0) {
-      found = list
-      shortest = middle + 1
-    } else {
-      longest = middle - 1
-    }
-  }
-  return found
+  const first = new Map(titles.toReversed().map(({ nearest }) => [nearest.title, nearest]))
+  return titles
+    .map(({ nearest }) => nearest)
+    .filter((nearest) => first.get(nearest.title) === nearest)
+    .slice(0, OFFERED_MAX)
 }
 
 async function ask(view: View, query: string): Promise<LinkedAnswer<Contests> | null> {

@@ -3,18 +3,18 @@ import { suite, test } from 'node:test'
 import { formatAt, msOf } from '../../../protocol/moment.ts'
 import { dayWords, timeWords } from '../../markup/time-words.ts'
 import { exactMoment, longMomentText, momentText, monthWords } from '../../markup/moment-html.ts'
-import { spokenRange, spokenTimes } from './spoken-time.ts'
+import { spokenTime } from './spoken-time.ts'
 
 const NOW = msOf(Date.UTC(2026, 10, 29, 10, 30))
 
-const named = (text: string): readonly string[] =>
-  spokenTimes(text, NOW).map((time) =>
-    time.is === 'month' ? time.month : `${time.is} ${formatAt(time.from)}`,
-  )
+const named = (text: string): string | undefined => {
+  const time = spokenTime(text, NOW)
+  return time && (time.is === 'month' ? time.month : `${time.is} ${formatAt(time.from)}`)
+}
 const day = (date: string): string => `day ${date}T00:00:00.000Z`
 
 suite('a time in words', () => {
-  const cases: readonly (readonly [text: string, ...times: readonly string[]])[] = [
+  const cases: readonly (readonly [text: string, time?: string])[] = [
     ['28 Oct 2026', day('2026-10-28')],
     ['28 October 2026', day('2026-10-28')],
     ['Oct 28, 2026', day('2026-10-28')],
@@ -34,26 +34,22 @@ suite('a time in words', () => {
     ['december', '2025-12'],
     ['15/11/2026', day('2026-11-15')],
     ['15.11.2026', day('2026-11-15')],
-    ['11/15/2026', day('2026-11-15')],
-    ['11/12/2026', day('2026-12-11'), day('2026-11-12')],
+    ['11/12/2026', day('2026-12-11')],
     ['11/11/2026', day('2026-11-11')],
     ['2026/11/15', day('2026-11-15')],
     ['2026-11-08 16:20', 'moment 2026-11-08T16:20:00.000Z'],
     ['2026-11-08 16:20:05 UTC', 'moment 2026-11-08T16:20:05.000Z'],
-    ['November 2026 so far', '2026-11'],
-    ['28 November 2026 so far', day('2026-11-28')],
     ['2026/15/11'],
     ['31 Nov 2026'],
     ['28 Oct 2026 24:00'],
     ['1 Octopus 2026'],
     ['photography'],
     ['ma'],
+    ['1:2'],
     [''],
   ]
-  for (const [text, ...times] of cases) {
-    test(`${JSON.stringify(text)} is ${times.length === 0 ? 'none' : times.join(' or ')}`, () => {
-      assert.deepEqual(named(text), times)
-    })
+  for (const [text, time] of cases) {
+    test(`${JSON.stringify(text)} is ${time ?? 'none'}`, () => assert.equal(named(text), time))
   }
 
   test('is found in every form in which pages print one', () => {
@@ -68,43 +64,14 @@ suite('a time in words', () => {
       momentText(at),
       longMomentText(ms),
     ]
-    for (const text of moments) assert.deepEqual(named(text), [`moment ${at}`], text)
+    for (const text of moments) assert.equal(named(text), `moment ${at}`, text)
     for (const text of [timeWords('near', ms, NOW), dayWords('date', ms), dayWords('short', ms, NOW)])
-      assert.deepEqual(named(text), [day('2026-11-08')], text)
+      assert.equal(named(text), day('2026-11-08'), text)
     for (const days of [-1, 0, 1, 5]) {
       const near = msOf(Date.UTC(2026, 10, 29 + days, 16, 20))
       for (const form of ['near', 'clock'] as const)
-        assert.deepEqual(named(timeWords(form, near, NOW)), [`moment ${formatAt(near)}`], `${form} ${days}`)
+        assert.equal(named(timeWords(form, near, NOW)), `moment ${formatAt(near)}`, `${form} ${days}`)
     }
-    assert.deepEqual(named(monthWords('2026-10')), ['2026-10'])
-  })
-
-  test('or two of them are a range, as the pages of figures name one', () => {
-    for (const [text, range] of [
-      ['1 September to 29 November 2026', '2026-09-01 2026-11-30'],
-      ['1 to 19 November 2026', '2026-11-01 2026-11-20'],
-      ['31 December 2025 to 1 January 2026', '2025-12-31 2026-01-02'],
-      ['September to October 2026', '2026-09-01 2026-11-01'],
-      ['28 Nov 00:36 to 29 Nov 2026 02:40 UTC', '2026-11-28T00:36 2026-11-29T02:40'],
-      ['29 to 1 November 2026', undefined],
-      ['duel to win', undefined],
-    ] as const) {
-      const found = spokenRange(text, NOW)
-      const words =
-        found && [found.from, found.to].map((ms) => formatAt(ms).replace(/(T00:00)?:00\.000Z$/, ''))
-      assert.equal(words?.join(' '), range, text)
-    }
-  })
-
-  test('is found on the clock of any reader, with UTC beside it', () => {
-    for (const hours of [-8, 0, 5.5, 9, 14]) {
-      for (const ahead of [1, 5, 13, 23, 40, 200, 1_000]) {
-        const at = msOf(NOW + ahead * 3_600_000)
-        for (const form of ['full', 'near', 'clock'] as const) {
-          const text = timeWords(form, at, NOW, () => hours * 3_600_000)
-          assert.deepEqual(named(text), [`moment ${formatAt(at)}`], `${text}, ${hours} h`)
-        }
-      }
-    }
+    assert.equal(named(monthWords('2026-10')), '2026-10')
   })
 })
