@@ -28,7 +28,7 @@ import { formRedirect, trackingRedirect } from './frame/link-redirects.ts'
 import { feedRoute } from './feeds/feed.ts'
 import { iconRoute } from './frame/icon.ts'
 import { redirectRoutes } from './feeds/redirects.ts'
-import { pagePath, pageRoutes, type Web } from './frame/page-routes.ts'
+import { pageRoutes, type Web } from './frame/page-routes.ts'
 import { PAGES } from './pages/pages.ts'
 import { payoutsCalendarRoute } from './pages/payouts/payouts-calendar.ts'
 import { securityRoute } from './feeds/security-text.ts'
@@ -48,9 +48,8 @@ type WebSettings = Pick<Web, 'identity' | 'site' | 'assets' | 'inOneSnapshot'>
 /** Opens the pages over the routes of the API, their only source. */
 export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes {
   const { identity, site, assets } = settings
-  const paths = new Set(PAGES.map(pagePath))
   const twins = openRouter(api)
-  const web: Web = { ...settings, api: openApi(api), paths }
+  const web: Web = { ...settings, api: openApi(api) }
   const refuse: WebRoutes['refuse'] = async (problem, path, rawQuery, now) => {
     if (/\.(?:csv|svg|json|atom|ics|md|xml|txt|ico|png)$/.test(path) || path.startsWith('/assets/'))
       return problemReply(problem)
@@ -60,11 +59,12 @@ export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes
       const redirect = trackingRedirect(path, rawQuery) ?? formRedirect(path, rawQuery, parameters)
       if (redirect !== undefined) return redirect
     }
+    const isPage = pages(path) !== undefined
     const query = rawQuery === '' ? '' : `?${rawQuery}`
     // Link the API only if it has the same problem. Its allowance is separate from that of the pages.
     const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
     const twin = same ? `/api/v1${path}${query}` : null
-    return errorPage(problem, { site, identity, paths, assets: await assets(), path, api: twin, now })
+    return errorPage(problem, { site, identity, isPage, assets: await assets(), path, api: twin, now })
   }
   const routes: readonly AnswerRoute[] = [
     ...PAGES.flatMap((page) => pageRoutes(web, page)),

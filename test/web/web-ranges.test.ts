@@ -17,7 +17,7 @@ const pageOf = async (path: string): Promise<string> => plain(await (await stage
 function formOf(page: string): Readonly<{ offered: readonly string[]; sent: (bucket: string) => string }> {
   const form = /<form[^>]*>(?:(?!<\/form>)[^])*<select name="bucket">[^]*?<\/form>/.exec(page)?.[0]
   assert.ok(form, page)
-  const fields = [...form.matchAll(/name="(\w+)"\s+value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+  const fields = [...form.matchAll(/name="(\w+)"\s+value="([^"]+)"/g)].map(([, name = '', value = '']) => [
     name,
     value,
   ])

@@ -1,7 +1,7 @@
 import type { EndpointWithoutPage } from '../../protocol/endpoints/endpoints.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import type { Ms } from '../../protocol/moment.ts'
-import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
+import { ENDPOINT_PATHS, type EndpointId } from '../../protocol/paths.ts'
 import { NO_CONTEST, type Problem } from '../../protocol/problem.ts'
 import { parseContestId } from '../../protocol/seq.ts'
 import { isRepeatable } from '../../serve/query/address.ts'
@@ -24,6 +24,11 @@ export function redirectRoutes(refuse: Refuse): readonly AnswerRoute[] {
     ...redirects,
     redirectRoute('/log/{rest...}', () => '/verify', refuse),
   ]
+}
+
+/** Whether an endpoint has a page of its own. */
+export function hasPage(endpoint: EndpointId): boolean {
+  return !Object.hasOwn(TARGETS, endpoint)
 }
 
 type Target = (segments: RouteRequest['segments']) => string

@@ -86,7 +86,7 @@ suite('an error page', () => {
       site: DEFAULT_SITE,
       identity,
       assets,
-      paths: new Set(['/flows']),
+      isPage: true,
       path: '/flows',
       api: null,
       now,

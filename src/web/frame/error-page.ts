@@ -18,7 +18,8 @@ type ErrorContext = Readonly<{
   site: Site
   identity: LogIdentity
   assets: Assets
-  paths: ReadonlySet<string>
+  /** Whether a page has the path, so that its parameters are at fault. */
+  isPage: boolean
   /** Requested path. The page does not repeat it if it may hold a wallet address. */
   path: string
   /** The same request to the API, which has the same problem; null if there is none. */
@@ -62,8 +63,7 @@ export function errorPage(problem: Problem, context: ErrorContext): Reply {
     head: html`${refreshOf(problem)}`,
     body: html`${goesOn(problem, refused)} ${detailOf(problem, title)} ${faults(problem, path)}
     ${typeof head === 'number' ? headLine(problem, head) : null} ${wideEnough(problem, refused)}
-    ${upToNow(problem, refused)}
-    ${httpStatusOf(problem) === 404 && refused.paths.has('/find') ? SEARCH_FORM : null}
+    ${upToNow(problem, refused)} ${httpStatusOf(problem) === 404 ? SEARCH_FORM : null}
     ${onward(problem, refused)}`,
   })
   const { retryAfterSeconds } = problem
@@ -97,9 +97,9 @@ function detailOf({ detail, members }: Problem, title: string): Html | null {
 }
 
 /** Links onward from an error. */
-function onward({ code }: Problem, { api, path, paths }: ErrorContext): Html {
+function onward({ code }: Problem, { api, path, isPage }: ErrorContext): Html {
   return html`<ul class="buttons">
-    ${paths.has(path) ? html`<li><a class="button" href="${path}">The same page without parameters</a></li>` : null}
+    ${isPage && path !== '' && PROBLEMS[code].status === 400 ? html`<li><a class="button" href="${path}">The same page without parameters</a></li>` : null}
     ${code === 'contest-not-found' ? html`<li><a class="button" href="/contests">All contests</a></li>` : null}
     <li><a class="button" href="/">Start page</a></li>
     ${api === null ? null : html`<li><a class="button" href="${api}">JSON of this error</a></li>`}

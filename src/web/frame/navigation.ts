@@ -46,8 +46,6 @@ const MORE: readonly Link[] = [
   ['/about', 'About'],
 ]
 
-type Shown = Readonly<{ path: string; paths: ReadonlySet<string> }>
-
 /** Search form of every page. The key `/` focuses a page's own search form first. */
 export const SEARCH_FORM: Html = html`<form class="find" role="search" action="/find" data-chrome>
   <input
@@ -60,34 +58,28 @@ export const SEARCH_FORM: Html = html`<form class="find" role="search" action="/
   <button>Find</button>
 </form>`
 
-/** The sections, and "More". Links whose pages are absent are left out. */
-export function navigation({ path, paths }: Shown): Html {
-  const more = MORE.filter(([to]) => paths.has(to))
+/** The sections, and "More". */
+export function navigation(path: string): Html {
   return html`<nav class="pages" aria-label="Pages">
-    ${SECTIONS.filter(({ to }) => paths.has(to)).map(
+    ${SECTIONS.map(
       (section) => html`<a href="${section.to}" ${isOf(section, path) ? CURRENT : null}>${section.label}</a>`,
     )}
-    ${
-      more.length === 0
-        ? null
-        : html`<details class="more">
-            <summary>More</summary>
-            <div>
-              ${paths.has('/find') ? SEARCH_FORM : null}
-              ${more.map(([to, label]) => html`<a href="${to}" ${path === to ? CURRENT : null}>${label}</a>`)}
-            </div>
-          </details>`
-    }
+    <details class="more">
+      <summary>More</summary>
+      <div>
+        ${SEARCH_FORM}
+        ${MORE.map(([to, label]) => html`<a href="${to}" ${path === to ? CURRENT : null}>${label}</a>`)}
+      </div>
+    </details>
   </nav>`
 }
 
 /** Pages of the current section; null when it has one page only. */
-export function subNavigation({ path, paths }: Shown): Html | null {
+export function subNavigation(path: string): Html | null {
   const section = SECTIONS.find((one) => isOf(one, path))
-  const pages = (section?.pages ?? []).filter(([to]) => paths.has(to))
-  if (pages.length < 2) return null
-  return html`<nav class="sub" aria-label="Pages of ${section?.label ?? ''}">
-    ${pages.map(([to, label]) => html`<a href="${to}" ${isWithin(path, to) ? CURRENT : null}>${label}</a>`)}
+  if (section?.pages === undefined) return null
+  return html`<nav class="sub" aria-label="Pages of ${section.label}">
+    ${section.pages.map(([to, label]) => html`<a href="${to}" ${isWithin(path, to) ? CURRENT : null}>${label}</a>`)}
   </nav>`
 }
 

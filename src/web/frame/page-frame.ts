@@ -34,7 +34,6 @@ const FOOTER: readonly (readonly [path: string, label: string])[] = [
 type PageFrame = Readonly<{
   site: Site
   assets: Assets
-  paths: ReadonlySet<string>
   identity: LogIdentity
   title: string
   /** Link-preview text; the first text of the heading and the body if null. */
@@ -127,12 +126,12 @@ function masthead(frame: PageFrame): Html {
       <div class="top">
         <div>
           <a class="mark" href="/">${frame.site.name}</a>
-          ${navigation(frame)} ${livePill(frame)}
+          ${navigation(frame.path)} ${livePill(frame)}
         </div>
       </div>
       ${frame.identity.simulated ? SIMULATED : null}${mirrorLine(frame.site)}
     </header>
-    ${subNavigation(frame)}`
+    ${subNavigation(frame.path)}`
 }
 
 const SIMULATED = html`<p class="strip" role="note">
@@ -164,11 +163,11 @@ function pastBanner({ path }: PageFrame): Html {
   </p>`
 }
 
-function footer({ site, paths }: PageFrame): Html {
+function footer({ site }: PageFrame): Html {
   return html`<footer class="bottom">
     <p>${PAGE_NOTICE} Past moments, days and ranges are in UTC.</p>
     <ul>
-      ${FOOTER.filter(([to]) => paths.has(to)).map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
+      ${FOOTER.map(([to, label]) => html`<li><a href="${to}">${label}</a></li>`)}
       ${site.licence === null ? null : html`<li><a rel="license" href="${site.licence}">Licence</a></li>`}
       ${site.contact === null ? null : html`<li><a href="${site.contact}">Contact</a></li>`}
     </ul>

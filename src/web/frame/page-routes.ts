@@ -43,7 +43,6 @@ export type Web = Readonly<{
   identity: LogIdentity
   api: Api
   assets: () => Promise<Assets>
-  paths: ReadonlySet<string>
   inOneSnapshot: LogReader['inOneSnapshot']
 }>
 
@@ -201,13 +200,12 @@ type ViewParts = Readonly<{
   Pick<View, 'api' | 'cut' | 'past'>
 
 function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewParts): View {
-  const { site, identity, paths } = web
+  const { site, identity } = web
   const { path, segments, query } = ask
   return {
     site,
     identity,
     assets,
-    paths,
     path,
     segments,
     query,
@@ -263,8 +261,8 @@ function refusal(
   const redirect =
     PROBLEMS[problem.code].status === 400 ? formRedirect(ask.path, ask.query.format().slice(1)) : undefined
   if (redirect !== undefined) return redirect
-  const { site, identity, paths } = web
-  return errorPage(problem, { site, identity, paths, assets, path: ask.path, api, now: ask.now })
+  const { site, identity } = web
+  return errorPage(problem, { site, identity, isPage: true, assets, path: ask.path, api, now: ask.now })
 }
 
 /** Seconds for which a CDN may answer with an old page while it asks for a new one. */

@@ -26,8 +26,6 @@ export type View = Readonly<{
   cut: boolean
   /** Whether the answer is immutable: a past view. */
   past: boolean
-  /** Paths of all pages, so that a page links only existing ones. */
-  paths: ReadonlySet<string>
   /** Time of the request. A page is rendered again at least every minute. */
   now: Ms
   /** Asks another endpoint; only for a page with `asksMore`. */

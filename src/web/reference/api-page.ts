@@ -20,6 +20,7 @@ import {
   PROBLEMS_INTRODUCTION,
   problemTable,
 } from './api-document.ts'
+import { hasPage } from '../feeds/redirects.ts'
 import { jsonLinks } from '../frame/linked-answers.ts'
 import { type Html, html } from '../markup/html.ts'
 import type { Page, View } from '../frame/page.ts'
@@ -150,7 +151,7 @@ function sectionOf(
 ): Html {
   const { operationId: id, path, summary } = endpoint
   const template = path.slice('/api/v1'.length)
-  const page = view.paths.has(template) ? template : null
+  const page = hasPage(id) ? template : null
   return html`<section aria-labelledby="${id}" data-chrome>
     <h2 id="${id}">GET ${path}</h2>
     <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>

@@ -68,7 +68,7 @@ function asideOf({ address, answer }: LinkedAnswer<Status>, view: View): Html {
     <p class="quiet" data-at="${address}#/origin ${address}#/log">
       <code>${answer.origin}</code>, id <code class="id">${answer.log}</code>
     </p>
-    ${view.paths.has('/verify') ? html`<p><a href="/verify">Check it for yourself</a></p>` : null}
+    <p><a href="/verify">Check it for yourself</a></p>
   </aside>`
 }
 

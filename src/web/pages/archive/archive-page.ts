@@ -185,8 +185,8 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
     </p>
     ${codeBlock('Then the stream', live)}
     <p>
-      ${view.paths.has('/verify') ? html`<a href="/verify">Check a month against the signed log</a>. ` : null}Each
-      line of a file is an event, byte for byte as it was published.
+      <a href="/verify">Check a month against the signed log</a>. Each line of a file is an event, byte for
+      byte as it was published.
     </p>
   </section>`
 }

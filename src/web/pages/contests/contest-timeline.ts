@@ -32,13 +32,9 @@ export function courseOf(course: Course, view: View): Html {
   const { contest } = course.ledger
   return html`<h2>Course</h2>
     ${book([...opening(course, view), ...closing(course, view), ...paying(course, view)], null)}
-    ${
-      view.paths.has('/events')
-        ? html`<p class="source">
-            <a href="/events?contestId=${contest.id}">Every event of this contest</a>
-          </p>`
-        : null
-    } `
+    <p class="source">
+      <a href="/events?contestId=${contest.id}">Every event of this contest</a>
+    </p>`
 }
 
 /** Moment and event by which a contest reached a state. */

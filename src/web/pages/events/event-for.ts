@@ -2,7 +2,7 @@ import type { EventWire } from '../../../protocol/event.ts'
 import type { Contest } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { EventDetails } from '../../../protocol/endpoints/event-endpoints.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
-import { quotedText } from '../../markup/contest-name.ts'
+import { contestTitleLink } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 
@@ -21,9 +21,8 @@ export function whatFor(
   { contestId }: EventWire,
   contest: LinkedAnswer<Contest> | null,
   details: LinkedAnswer<EventDetails>,
-  view: View,
 ): Html | null {
-  if (contest !== null) return contestOf(contest, view)
+  if (contest !== null) return contestOf(contest)
   if (contestId !== null) return html`<span data-at="/contestId">Contest ${contestId}</span>`
   const month = details.answer.details?.['month']
   if (month === undefined) return null
@@ -32,14 +31,11 @@ export function whatFor(
   >`
 }
 
-function contestOf({ answer, address }: LinkedAnswer<Contest>, view: View): Html {
+function contestOf({ answer, address }: LinkedAnswer<Contest>): Html {
   const { id, title } = answer
   const [said, field] = stateOf(answer)
   const pointers = [title === null ? '' : 'title', 'id', field].filter((name) => name !== '')
-  const href = `/contests/${id}/ledger`
-  const named = view.paths.has('/contests/{id}/ledger')
-    ? html`<a href="${href}">${title === null ? `Contest ${id}` : quotedText(title)}</a>`
-    : html`${title === null ? null : quotedText(title)}`
+  const named = contestTitleLink(id, title)
   const number = title === null ? null : html`Contest ${id}, `
   return html`<span data-at="${pointers.map((name) => `${address}#/${name}`).join(' ')}"
     >${named}<small>${number}${said}</small></span

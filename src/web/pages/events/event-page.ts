@@ -79,7 +79,7 @@ function eventSheet(event: EventWire, answers: SheetAnswers, view: View): Html {
   const { details, corrections, contest } = answers
   const { seq, type, kind, at, tx } = event
   const isPaid = type === 'payout'
-  const target = whatFor(event, contest, details, view)
+  const target = whatFor(event, contest, details)
   const restates = details.answer.details?.['restates']
   const said = html`<p class="lead">${eventSentence(event, details, view)}</p>`
   const rows: readonly (readonly [name: string, value: Part])[] = [

@@ -8,7 +8,7 @@ import { DEFAULT_SITE } from '../../markup/site.ts'
 import { plainText } from '../../markup/page-lead.ts'
 
 const ON = '3 Oct 2026 11:22:33 UTC'
-const VIEW = { site: DEFAULT_SITE, paths: new Set(['/contests/{id}/ledger']) }
+const VIEW = { site: DEFAULT_SITE }
 
 /** A value for each detail, with moments as pairs. */
 const DETAILS: Readonly<Record<DetailsField, Record<string, string | number | boolean>>> = {

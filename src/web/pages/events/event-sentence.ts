@@ -115,7 +115,7 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
 export function eventSentence(
   event: EventWire,
   details: LinkedAnswer<EventDetails>,
-  view: Pick<View, 'site' | 'paths'>,
+  view: Pick<View, 'site'>,
 ): Html {
   const { type, kind } = event
   const parts = sentenceParts(event, details, view)
@@ -145,7 +145,7 @@ function correctionSentence({ contestId, kots }: EventWire, parts: SentenceParts
 function sentenceParts(
   { kind, at, contestId, kots }: EventWire,
   { answer: { details }, address }: LinkedAnswer<EventDetails>,
-  { site, paths }: Pick<View, 'site' | 'paths'>,
+  { site }: Pick<View, 'site'>,
 ): SentenceParts {
   const may = (name: string): Html | null => {
     const value = details?.[name]
@@ -158,7 +158,7 @@ function sentenceParts(
     assert(value !== null, `an event of its kind has ${name}`)
     return value
   }
-  const contestAs = (word: string): Html => contestLink(word, contestId, paths)
+  const contestAs = (word: string): Html => contestLink(word, contestId)
   return {
     kind: ofKind(plainKind(kind)),
     who: ofKind(whoWins(kind)),
@@ -186,13 +186,9 @@ function detailHtml(name: string, value: string): Html {
   return name === 'month' ? html`${value}` : amountHtml(value)
 }
 
-function contestLink(word: string, id: number | null, paths: ReadonlySet<string>): Html {
+function contestLink(word: string, id: number | null): Html {
   if (id === null) return html`no contest`
-  const name = `${word} ${id}`
-  const linked = paths.has('/contests/{id}/ledger')
-    ? html`<a href="/contests/${id}/ledger">${name}</a>`
-    : html`${name}`
-  return html`<span data-at="/contestId">${linked}</span>`
+  return html`<span data-at="/contestId"><a href="/contests/${id}/ledger">${word} ${id}</a></span>`
 }
 
 function titleOf(title: Html | null): Html | null {

@@ -15,6 +15,7 @@ import { EVENT_TYPES } from '../../../protocol/rules.ts'
 import { assert } from '../../../protocol/brand.ts'
 import { AFTER, FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
 import { transaction } from '../../markup/book.ts'
+import { dateFields } from '../ranges/range-controls.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 /** `/events`: the log in pages, with filters. */
@@ -73,7 +74,7 @@ function endLinks(view: View): Html {
 }
 
 /** Whether the page links the stream. The stream has no filter for a transaction. */
-const hasStream = ({ paths, query }: View): boolean => paths.has('/stream') && !query.has('tx')
+const hasStream = ({ query }: View): boolean => !query.has('tx')
 
 function filtersOf({ query }: Pick<View, 'query'>): string {
   return query.format({
@@ -212,10 +213,7 @@ function rangeFields(query: View['query']): Html {
         autocapitalize="none"
         spellcheck="false"
     /></label>
-    <label
-      >From, UTC <input type="datetime-local" name="from" value="${fieldOf(query.time('from'))}"
-    /></label>
-    <label>To, UTC <input type="datetime-local" name="to" value="${fieldOf(query.time('to'))}" /></label>`
+    ${dateFields(query)}`
 }
 
 function typeChoice(values: readonly string[], chosen: string): Html {
@@ -226,11 +224,6 @@ function typeChoice(values: readonly string[], chosen: string): Html {
         html`<option value="${value}" ${value === chosen ? html`selected` : null}>${named(value)}</option>`,
     )}
   </select>`
-}
-
-/** Value of a `datetime-local` field, to the minute. */
-function fieldOf(ms: number | undefined): string {
-  return ms === undefined ? '' : new Date(ms).toISOString().slice(0, 16)
 }
 
 /**

@@ -18,9 +18,9 @@ export function transactionRoute(web: Web): AnswerRoute {
       if (found.ok && found.value.href !== null) {
         return { is: 'redirect', status: 303, location: found.value.href }
       }
-      const { site, identity, paths } = web
+      const { site, identity } = web
       const { path, now } = ask
-      const refused = { site, identity, paths, assets: await web.assets(), path, api: null, now }
+      const refused = { site, identity, isPage: false, assets: await web.assets(), path, api: null, now }
       if (!found.ok) return errorPage(found.problem, refused)
       return errorPage(notNamed(found.value.scannedTo), {
         ...refused,

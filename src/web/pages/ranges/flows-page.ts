@@ -106,7 +106,7 @@ function sentenceOf(flows: Flows, { site }: View): Html {
 }
 
 /** Words about the chart, and a link to the payments of its highest bar. */
-function captionOf(flows: Flows, { site, paths }: View): Html {
+function captionOf(flows: Flows, { site }: View): Html {
   const { buckets, bucket, toMs } = flows
   const most = greatestIndex(buckets.map(({ paidInPrizes }) => paidInPrizes))
   const shown = most === null ? undefined : buckets[most]
@@ -116,11 +116,8 @@ function captionOf(flows: Flows, { site, paths }: View): Html {
     shown === undefined
       ? null
       : html` Most was paid
-          <span data-at="/buckets/${most ?? 0}/at">${whenOf(flows, shown.at)}</span>${
-            paths.has('/events')
-              ? html`: <a href="/events?from=${shown.at}&to=${end}&type=payout">its payments</a>`
-              : null
-          }.`
+          <span data-at="/buckets/${most ?? 0}/at">${whenOf(flows, shown.at)}</span>:
+          <a href="/events?from=${shown.at}&to=${end}&type=payout">its payments</a>.`
   const pale = unfinishedIn(flows) > 0 ? ` Pale: ${PALE[bucket]}, not over yet.` : null
   return html`${site.token} ${bucket === 'hour' ? 'an' : 'a'} ${bucket}, UTC. The line is what players spent,
   the bars what was paid in prizes; refunds and the loyalty reward are not counted.${payments}${pale}`

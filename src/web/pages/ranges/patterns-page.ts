@@ -13,6 +13,7 @@ import {
 } from '../../charts/chart-heat.ts'
 import { framed } from '../../charts/chart-picture.ts'
 import { type Html, html } from '../../markup/html.ts'
+import { dateFields } from './range-controls.ts'
 import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
@@ -115,15 +116,14 @@ function panelOf(heat: Heat): Html {
 }
 
 /** Offset from UTC and dates, in one row. */
-function controlsOf({ from, to, tz }: Patterns, { path }: View): Html {
+function controlsOf({ tz }: Patterns, { path, query }: View): Html {
   return html`<form class="controls" method="get" action="${path}" data-chrome>
     <label>Hours of ${offsetSelect(tz)}</label>
     <button>Show</button>
     <details>
       <summary>Other dates</summary>
       <div class="ask">
-        <label>From, UTC <input type="datetime-local" name="from" value="${from.slice(0, 16)}" /></label>
-        <label>To, UTC <input type="datetime-local" name="to" value="${to.slice(0, 16)}" /></label>
+        ${dateFields(query)}
         <a href="${path}">The default range</a>
       </div>
     </details>

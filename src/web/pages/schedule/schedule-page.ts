@@ -180,9 +180,7 @@ function asideOf(schedule: Schedule, view: View): Html {
 }
 
 function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, view: View): Html {
-  const runs = view.paths.has('/loyalty/runs')
-    ? html`<p><a href="/loyalty/runs">The reward of every month</a></p>`
-    : null
+  const runs = html`<p><a href="/loyalty/runs">The reward of every month</a></p>`
   if (next === null) {
     return html`<p class="quiet">Its day is not announced yet.</p>
       ${runs}`

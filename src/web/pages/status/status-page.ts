@@ -26,7 +26,7 @@ export const statusPage: EndpointPage<'status'> = {
     return html`${waitingOf(status, view)}
       <div class="two">
         <section>${factsOf(status, witnesses, view)} ${mirrorOf(status, view)}</section>
-        ${asideOf(status, view)}
+        ${asideOf(status)}
       </div>`
   },
 }
@@ -110,7 +110,7 @@ function upstreamAt(index: number, of: string, state: string): Html {
   return html`<span data-at="${at}/of">${of}</span> (<span data-at="${at}/state">${state}</span>)`
 }
 
-function asideOf({ mirror }: Status, { paths }: View): Html {
+function asideOf({ mirror }: Status): Html {
   const arrival =
     mirror === null
       ? 'an event is here as soon as it is acknowledged'
@@ -118,7 +118,7 @@ function asideOf({ mirror }: Status, { paths }: View): Html {
   return html`<aside>
     <h2>Check it</h2>
     <ul class="links">
-      ${paths.has('/verify') ? html`<li><a href="/verify">Check the signed log for yourself</a></li>` : null}
+      <li><a href="/verify">Check the signed log for yourself</a></li>
       <li><a href="/api/v1/log/checkpoint">The signed checkpoint</a></li>
       <li><a href="/api/v1/log/keys">The keys that sign it</a></li>
     </ul>

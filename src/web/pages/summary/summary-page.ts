@@ -57,7 +57,7 @@ export const summaryPage: EndpointPage<'summary'> = {
       <div class="two">
         <section>${figureTable(summary, before, view)}</section>
         <aside aria-label="Other moments">
-          ${timeTravel(summary, first, view)} ${view.query.has('at') ? correctionsSince(summary, view) : null}
+          ${timeTravel(summary, first, view)} ${view.query.has('at') ? correctionsSince(summary) : null}
         </aside>
       </div>`
   },
@@ -232,14 +232,11 @@ function summaryAt(at: Ms): string {
   return `/summary?at=${formatAt(at).slice(0, 16)}Z`
 }
 
-function correctionsSince({ asOf }: Summary, { paths }: View): Html {
-  const since = paths.has('/events')
-    ? html` <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.`
-    : null
+function correctionsSince({ asOf }: Summary): Html {
   return html`<h2>As it was known then</h2>
     <p>
       These figures are as they were known at that moment. Later corrections are not applied: each counts at
-      its own moment.${since}
+      its own moment. <a href="/events?after=${asOf.seq}&type=correction">See what was corrected since</a>.
     </p>`
 }
 

@@ -364,6 +364,6 @@ async function proofStrip(view: View): Promise<Html | null> {
       </p>
     </div>
     <code class="id" data-at="${at}/2">${root}</code>
-    ${view.paths.has('/verify') ? html`<a class="button main" href="/verify?seq=${lines}">Check the newest event</a>` : null}
+    <a class="button main" href="/verify?seq=${lines}">Check the newest event</a>
   </section>`
 }
