@@ -26,7 +26,6 @@ import { assetRoute } from './assets/assets.ts'
 import { errorPage } from './frame/error-page.ts'
 import { formRedirect, trackingRedirect } from './frame/link-redirects.ts'
 import { feedRoute } from './feeds/feed.ts'
-import { iconRoute } from './frame/icon.ts'
 import { redirectRoutes } from './feeds/redirects.ts'
 import { pageRoutes, type Web } from './frame/page-routes.ts'
 import { PAGES } from './pages/pages.ts'
@@ -36,6 +35,7 @@ import { robotsRoute, sitemapRoute } from './feeds/crawlers.ts'
 import { transactionRoute } from './pages/events/transaction-route.ts'
 import { verifierRoute } from './pages/verify/verifier.ts'
 import { apiMarkdownRoute } from './reference/api-markdown.ts'
+import { iconRoute } from './frame/page-frame.ts'
 
 /** Routes of the pages, and the error pages of all paths outside the API. */
 export type WebRoutes = Readonly<{

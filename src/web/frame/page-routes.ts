@@ -12,11 +12,10 @@ import {
   type RouteRequest,
   type RouteValue,
 } from '../../serve/http/route.ts'
-import { type Api, fillPath } from './answers.ts'
+import { type Api, fillPath, limitRows, PAGE_ROWS_MAX } from './answers.ts'
 import type { Assets } from '../assets/assets.ts'
 import { formRedirect } from './link-redirects.ts'
 import { errorPage, HTML_TYPE, NOTHING_HERE, PAGE_HEADERS } from './error-page.ts'
-import { feedLink } from './page-links.ts'
 import { formatPage } from './page-frame.ts'
 import { html } from '../markup/html.ts'
 import type { Parameter } from '../../protocol/parameters.ts'
@@ -30,9 +29,8 @@ import {
   suffixedOf,
 } from './page-formats.ts'
 import { type AnyPage, endpointPagePath, type View } from './page.ts'
-import { limitRows, PAGE_ROWS_MAX } from './page-rows.ts'
 import { canonicalBase, type Site } from '../markup/site.ts'
-import { viewBar } from './view-bar.ts'
+import { feedLink, viewBar } from './view-bar.ts'
 import { THEME } from '../charts/chart-picture.ts'
 import { renderParts } from './page-parts.ts'
 import { CACHE_CONTROL, type Keep } from '../../serve/http/headers.ts'

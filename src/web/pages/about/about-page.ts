@@ -7,7 +7,7 @@ import { countHtml } from '../../markup/amount-html.ts'
 import { type Html, html, jsonBlock } from '../../markup/html.ts'
 import type { LinkedAnswer, Page, View } from '../../frame/page.ts'
 import { PAGE_NOTICE } from '../../markup/site.ts'
-import { FRICTIONLESS_LINK } from '../../frame/page-links.ts'
+import { FRICTIONLESS_LINK } from '../../frame/view-bar.ts'
 
 /** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {

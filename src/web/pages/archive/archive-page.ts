@@ -1,7 +1,7 @@
 import { FRICTIONLESS_PATH } from '../../../protocol/paths.ts'
 import type { ArchiveIndex, ArchiveMonth } from '../../../protocol/endpoints/file-endpoints.ts'
 import { countHtml, eventLink } from '../../markup/amount-html.ts'
-import { codeBlock, copyButton } from '../../frame/view-bar.ts'
+import { codeBlock, copyButton, FRICTIONLESS_LINK } from '../../frame/view-bar.ts'
 import { derived, type Derived, derivedSum, expressed, sumOfAll } from '../../markup/derived.ts'
 import { type Html, html, jsonBlock } from '../../markup/html.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
@@ -11,7 +11,6 @@ import { chartPicture } from '../../charts/chart-picture.ts'
 import { monthMark } from '../../charts/chart-time.ts'
 import { monthHtml } from '../../markup/moment-html.ts'
 import { barChart, barPlot, type Bars } from '../../charts/chart-line.ts'
-import { FRICTIONLESS_LINK } from '../../frame/page-links.ts'
 
 /** `/archive`: all events, a file for each month. */
 export const archivePage: EndpointPage<'archive'> = {

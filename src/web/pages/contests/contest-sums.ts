@@ -5,8 +5,8 @@ import { type Derived, derived, derivedSum, expressed, sumOfAll, type Term } fro
 import { type Html, html } from '../../markup/html.ts'
 import { kindName, kindPlace, poolKindName } from '../../markup/kind-words.ts'
 import type { View } from '../../frame/page.ts'
-import { isWholeList } from '../../frame/page-rows.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
+import { isWholeList } from '../../frame/answers.ts'
 
 /** Two sums that must be equal. */
 type SumPair = Readonly<{ first: Derived; second: Derived; isEqual: boolean }>

@@ -11,7 +11,6 @@ import {
   plotOnPage,
   type SeriesStyle,
 } from '../../charts/chart-plot.ts'
-import { isWholeList } from '../../frame/page-rows.ts'
 import { isPositive, shortAmount } from '../../markup/amount-html.ts'
 import { contestName } from '../../markup/contest-name.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
@@ -20,6 +19,7 @@ import type { View } from '../../frame/page.ts'
 import { curveStepAfter, line } from 'd3-shape'
 import { type Scale, scaleOf } from '../../markup/chart-scale.ts'
 import { timeMarks } from '../../charts/chart-time.ts'
+import { isWholeList } from '../../frame/answers.ts'
 
 /** Chart of paid and owed prizes over time; null unless the ledger has all payouts. */
 export function paidChart(ledger: ContestLedger, view: View): Html | null {

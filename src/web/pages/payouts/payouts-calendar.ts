@@ -6,13 +6,13 @@ import { type Ms, msOf } from '../../../protocol/moment.ts'
 import { type Parsed, parsed } from '../../../protocol/problem.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
-import { calendarLinks } from '../../frame/page-links.ts'
 import type { Html } from '../../markup/html.ts'
 import { kindName, waitsForDate } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
 import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from '../../../serve/api/calendar.ts'
+import { calendarLinks } from '../../frame/view-bar.ts'
 
 /** Maximum rows of unpaid prizes that a calendar reads. The calendar says if there are more. */
 export const CALENDAR_ROWS_MAX = 10_000

@@ -2,7 +2,6 @@ import type { Contests, Schedule } from '../../../protocol/endpoints/contest-end
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
-import { calendarLinks } from '../../frame/page-links.ts'
 import { contestLink, contestName, quotedText } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import {
@@ -19,6 +18,7 @@ import { isolateDirection, removeDirection } from '../../../protocol/foreign-tex
 import { chartPicture, clipped } from '../../charts/chart-picture.ts'
 import { plotOnPage } from '../../charts/chart-plot.ts'
 import { type ChartSpan, spanExtent, spanPlot, type Spans } from '../../charts/chart-spans.ts'
+import { calendarLinks } from '../../frame/view-bar.ts'
 
 /** `/schedule`: what opens and closes next, day by day. */
 export const schedulePage: EndpointPage<'schedule'> = {

@@ -8,7 +8,7 @@ import { derived, derivedSum, expressed, negated, waitingSum } from '../../marku
 import { type Html, html } from '../../markup/html.ts'
 import { listed } from '../../markup/prose.ts'
 import type { Site } from '../../markup/site.ts'
-import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
+import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** Prizes that wait now. The balance of the summary does not show them where overpaid prizes hide them. */
 type Waiting = Readonly<{

@@ -4,7 +4,6 @@ import type { Contest, Contests, Payouts, Schedule } from '../../../protocol/end
 import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
-import { PAGE_ROWS_MAX } from '../../frame/page-rows.ts'
 import { asOfLine } from '../../frame/page-parts.ts'
 import { book, type BookLine, facts, figures, sectionHead } from '../../markup/book.ts'
 import { type Html, html } from '../../markup/html.ts'
@@ -39,6 +38,7 @@ import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { openingList, untilPlanned } from '../schedule/opening-list.ts'
 import { nounOf } from '../../../protocol/amount.ts'
 import { derived, derivedSum, minus, type Term, waitingSum } from '../../markup/derived.ts'
+import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 const PAYMENTS_SHOWN = 7
 const NEXT_SHOWN = 3

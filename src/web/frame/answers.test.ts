@@ -5,7 +5,7 @@ import { closedContest, LAUNCH, plan, type StoryEvent } from '../../../test/stor
 import { wordsOf } from '../../../test/web/contest-story.ts'
 import { assertParity, sourcesOf } from '../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../protocol/moment.ts'
-import { PAGE_ROWS_MAX } from './page-rows.ts'
+import { PAGE_ROWS_MAX } from './answers.ts'
 
 /** A contest that has closed, with a pool for its prizes. */
 const CLOSED: readonly StoryEvent[] = closedContest('50000')
