@@ -99,7 +99,7 @@ function detailOf({ detail, members }: Problem, title: string): Html | null {
 /** Links onward from an error. */
 function onward({ code }: Problem, { api, path, isPage }: ErrorContext): Html {
   return html`<ul class="buttons">
-    ${isPage && path !== '' && PROBLEMS[code].status === 400 ? html`<li><a class="button" href="${path}">The same page without parameters</a></li>` : null}
+    ${isPage && path !== '' && PROBLEMS[code].status !== 404 ? html`<li><a class="button" href="${path}">The same page without parameters</a></li>` : null}
     ${code === 'contest-not-found' ? html`<li><a class="button" href="/contests">All contests</a></li>` : null}
     <li><a class="button" href="/">Start page</a></li>
     ${api === null ? null : html`<li><a class="button" href="${api}">JSON of this error</a></li>`}

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
-import { plan } from '../../../test/story/api-story.ts'
-import { HOUR_MS } from '../../protocol/moment.ts'
 
 let stage: ApiStage
 before(async () => {
@@ -24,18 +22,6 @@ suite('the drawer of a page', () => {
       assert.match(drawer, new RegExp(`<p>${said} <a data-json href="/api/v1/[^"]+">`))
     })
   }
-
-  test('has the JSON of a heading too', async () => {
-    const contests = [
-      { type: 'treasury', kind: 'deposit', kots: '100' },
-      { type: 'contest', kind: 'opened', contestId: 1 },
-      { type: 'pool', kind: 'top_up', contestId: 1, kots: '100' },
-      { type: 'contest', kind: 'closed', contestId: 1 },
-    ] as const
-    await using told = await openApiStage({ story: [plan(1, 'First', HOUR_MS), ...contests] })
-    const page = await (await told.get('/payouts?contestId=1')).text()
-    assert.match(page, /This page also shows: [^]*>its ledger<\/a>/)
-  })
 })
 
 suite('the switch of all decimals', () => {

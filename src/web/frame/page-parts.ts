@@ -45,20 +45,12 @@ type PageParts = Readonly<{ heading: Html | null; content: Html; state: Html | n
 
 /** Renders the parts of a page. Without a shortened amount, none has the switch that shows all decimals. */
 export async function renderParts(page: AnyPage, view: View, answer: unknown): Promise<PageParts> {
-  const made = await page.heading?.(answer, view)
-  const top = takeJsonLinks(made ?? html``)
-  const main = takeJsonLinks(await page.render(answer, view))
-  const whole = html`${top.content} ${main.content}`
+  const heading = (await page.heading?.(answer, view)) ?? null
+  const { content, links } = takeJsonLinks(await page.render(answer, view))
+  const whole = html`${heading} ${content}`
   const asOf = asOfIn(answer)
   const state = asOf === null || hasAsOf(whole) ? null : asOfLine(asOf, view)
-  const shown = hasShortAmount(whole) ? (part: Html): Html => part : withoutSwitch
-  return {
-    heading: made === undefined ? null : shown(top.content),
-    content: shown(main.content),
-    state: state === null ? null : shown(state),
-    links:
-      top.links === null || main.links === null
-        ? (top.links ?? main.links)
-        : html`${top.links} · ${main.links}`,
-  }
+  if (hasShortAmount(whole)) return { heading, content, state, links }
+  const plain = (part: Html | null): Html | null => (part === null ? null : withoutSwitch(part))
+  return { heading: plain(heading), content: withoutSwitch(content), state: plain(state), links }
 }
