@@ -1,6 +1,7 @@
+import { DaybookError } from '../client/daybook-error.ts'
 import { SURROUNDINGS } from '../client/surroundings.ts'
 import { readObject } from '../verify/reading/json-values.ts'
-import { FieldError, type OpenChain, startVerifier } from '../web/islands/island-verify-run.ts'
+import { type OpenChain, startVerifier } from '../web/islands/island-verify-run.ts'
 import { openChainCheck } from './audit/ask-chain.ts'
 import { openChain } from './chain/open-chain.ts'
 import { ChainError } from './rpc/chain-url.ts'
@@ -22,7 +23,10 @@ const openTypedChain: OpenChain = async (field, source, { sha256 }, now) => {
   if (urls.length === 0) return null
   const { chain, simulated } = readObject('status', (await source.read('status')) ?? new Uint8Array(0))
   if (chain !== 'solana' && chain !== 'evm')
-    throw new FieldError('this log does not name its chain, so no server can be asked about its transactions')
+    throw new DaybookError(
+      'refused',
+      'this log does not name its chain, so no server can be asked about its transactions',
+    )
   const [payer, token] = [field('payer'), field('token')]
   const { signal } = new AbortController()
   const { now: monotonicMs, sleep } = SURROUNDINGS
@@ -48,7 +52,7 @@ const openTypedChain: OpenChain = async (field, source, { sha256 }, now) => {
       now,
     })
   } catch (error) {
-    if (error instanceof ChainError) throw new FieldError(error.message, { cause: error })
+    if (error instanceof ChainError) throw new DaybookError('refused', error.message, { cause: error })
     throw error
   }
 }

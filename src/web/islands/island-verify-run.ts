@@ -45,18 +45,15 @@ export type OpenChain = (
   now: () => Ms,
 ) => Promise<ChainCheck | null>
 
-/** A field that cannot be used. Nothing has been checked. */
-export class FieldError extends Error {
-  override readonly name = 'FieldError'
-}
-
 /** Answers the requests of the page that has started this worker. */
 export function startVerifier(openChain: OpenChain | null): void {
   addEventListener('message', ({ data }: MessageEvent<CheckRequest>) => {
     run(data, openChain).then(reply, (error: unknown) => {
-      // Neither a false answer nor a proof: those are findings of the result.
-      const isKnown = error instanceof DaybookError || error instanceof FieldError
-      reply({ is: 'stopped', why: isKnown ? error.message : `the check broke off: ${String(error)}` })
+      // A field that cannot be used, or a log that cannot be read: false answers are findings of the result.
+      reply({
+        is: 'stopped',
+        why: error instanceof DaybookError ? error.message : `the check broke off: ${String(error)}`,
+      })
     })
   })
 }
@@ -71,7 +68,7 @@ async function run({ fields, file, visits }: CheckRequest, openChain: OpenChain 
   const address = field('base').replace(/\/+$/, '')
   const vkey = field('vkey')
   if (vkey !== '' && parseVkey(primitives.sha256, vkey) === undefined)
-    throw new FieldError('the key that you gave is no key of a log')
+    throw new DaybookError('refused', 'the key that you gave is no key of a log')
   const { signal } = new AbortController()
   const now = (): Ms => msOf(Math.min(Date.now(), MS_MAX))
   const source = openSource(address, signal)
@@ -119,7 +116,7 @@ async function run({ fields, file, visits }: CheckRequest, openChain: OpenChain 
 /** The service at an address. Only that host is asked, and no answer comes from the browser's cache. */
 function openSource(base: string, signal: AbortSignal): Source {
   if (!/^https?:\/\/[^/]+$/.test(base))
-    throw new FieldError('the address of the log is no http or https origin')
+    throw new DaybookError('refused', 'the address of the log is no http or https origin')
   const ask = openAsk({
     base,
     fetch: (url, init) => fetch(url, { ...init, cache: 'no-store', redirect: 'error' }),
@@ -138,11 +135,11 @@ async function partIn(
       return { is: 'event', seq: Number(field('seq')) }
     case 'month': {
       const month = parseMonth(field('month'))
-      if (month === undefined) throw new FieldError('a month has the form yyyy-mm')
+      if (month === undefined) throw new DaybookError('refused', 'a month has the form yyyy-mm')
       return { is: 'month', month }
     }
     case 'file': {
-      if (file === null) throw new FieldError('no file is chosen')
+      if (file === null) throw new DaybookError('refused', 'no file is chosen')
       return await partOfFile(file, primitives)
     }
     case 'growth':
@@ -169,17 +166,22 @@ async function partOfFile(file: Blob, { openSha256 }: Primitives): Promise<LogPa
 function witnessesIn(typed: string, quorum: string, { sha256 }: Primitives): ChosenWitnesses | null {
   const vkeys = typed.split(/\s+/).filter((vkey) => vkey !== '')
   if (vkeys.length === 0) return null
-  if (vkeys.length > WITNESSES_MAX) throw new FieldError(`give at most ${WITNESSES_MAX} keys of witnesses`)
+  if (vkeys.length > WITNESSES_MAX)
+    throw new DaybookError('refused', `give at most ${WITNESSES_MAX} keys of witnesses`)
   const keys = vkeys.map((vkey, index) => {
     const key = parseVkey(sha256, vkey)
     if (key === undefined || key.type === 'ed25519')
-      throw new FieldError(`key ${index + 1} of those that you gave is no key of a witness`)
+      throw new DaybookError('refused', `key ${index + 1} of those that you gave is no key of a witness`)
     return key
   })
-  if (!areWitnesses(keys)) throw new FieldError('two of the keys that you gave are the same public key')
+  if (!areWitnesses(keys))
+    throw new DaybookError('refused', 'two of the keys that you gave are the same public key')
   const names = witnessNames(keys).length
   const least = quorum === '' ? majorityOf(keys) : Number(quorum)
   if (!(Number.isSafeInteger(least) && least >= 1 && least <= names))
-    throw new FieldError(`the number that must vouch is from 1 to ${names}, the number of witnesses`)
+    throw new DaybookError(
+      'refused',
+      `the number that must vouch is from 1 to ${names}, the number of witnesses`,
+    )
   return { keys, quorum: least, asked: [], ask: async () => ({ is: 'none' }) }
 }

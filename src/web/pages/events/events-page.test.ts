@@ -124,17 +124,14 @@ suite('the pages of events', () => {
   const LOG_ENDS = 'This is the end of the log.'
   const RANGE_ENDS = 'This is the end of the range that you chose.'
   const empty: readonly (readonly [path: string, says: string])[] = [
-    ['/events?type=expiry', `No expiry between events 0 and 243 (243 events scanned). ${LOG_ENDS}`],
-    ['/events?after=243', `No event: there is no event in this range. ${LOG_ENDS}`],
-    ['/events?to=2026-09-01', `No event that matches: there is no event in this range. ${RANGE_ENDS}`],
-    [
-      '/events?from=2026-10-02&type=play',
-      `No play that matches: there is no event in this range. ${LOG_ENDS}`,
-    ],
-    ['/events?type=hold&order=desc', `No hold between events 1 and 244 (243 events scanned). ${LOG_BEGINS}`],
+    ['/events?type=expiry', `No expiry between events 0 and 243. ${LOG_ENDS}`],
+    ['/events?after=243', `No event between events 243 and 243. ${LOG_ENDS}`],
+    ['/events?to=2026-09-01', `No event that matches between events 0 and 0. ${RANGE_ENDS}`],
+    ['/events?from=2026-10-02&type=play', `No play that matches between events 243 and 243. ${LOG_ENDS}`],
+    ['/events?type=hold&order=desc', `No hold between events 1 and 244. ${LOG_BEGINS}`],
     [
       '/events?type=hold&order=desc&after=200&before=210',
-      `No hold between events 201 and 210 (9 events scanned). ${RANGE_ENDS}`,
+      `No hold between events 201 and 210. ${RANGE_ENDS}`,
     ],
   ]
   for (const [path, says] of empty) {

@@ -1,7 +1,5 @@
-import { nounOf } from '../../../protocol/amount.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
-import { derived, minus } from '../../markup/derived.ts'
 import { askDetails, eventNote } from './event-note.ts'
 import { eventName, typeNames } from './event-sentence.ts'
 import { eventsPageRows } from '../../../serve/api/answer-tables.ts'
@@ -92,29 +90,13 @@ export function noEvents(page: EventsPage['page'], from: string, { query }: View
   const types = query.list('type')
   const what = types === undefined ? 'event' : types.join(' or ')
   const matching = ['kind', 'contestId', 'nonzero', 'tx', 'from', 'to'].some((name) => query.has(name))
-  const [first, last] =
-    page.before === undefined
-      ? ([
-          { pointer: `${from}/page/scannedTo`, figure: page.scannedTo },
-          { pointer: `${from}/page/after`, figure: page.after ?? 0 },
-        ] as const)
-      : ([
-          { pointer: `${from}/page/before`, figure: page.before },
-          { pointer: `${from}/page/scannedTo`, figure: page.scannedTo },
-        ] as const)
-  const chosen = `No ${what}${matching ? ' that matches' : ''}`
-  if (last.figure === first.figure && !query.has('tx')) {
-    return html`<p class="lead">${chosen}: there is no event in this range.</p>
-      <p>${endOfRange(page, query)}</p>`
-  }
-  // The index of transactions does not scan every event, and an unfinished transaction needs an explanation.
-  const [scanned, why] = query.has('tx')
-    ? [null, html`<p>${NOT_FINAL}</p>`]
-    : [html` (${derived(minus(first, last))} ${nounOf(first.figure - last.figure, 'event')} scanned)`, null]
-  return html`<p class="lead" data-at="${last.pointer} ${first.pointer}">
-      ${chosen} between events ${countHtml(last.figure)} and ${countHtml(first.figure)}${scanned}.
+  const { after = 0, before, scannedTo } = page
+  const [low, high] = before === undefined ? [after, scannedTo] : [scannedTo, before]
+  const [lowest, highest] = before === undefined ? ['after', 'scannedTo'] : ['scannedTo', 'before']
+  return html`<p class="lead" data-at="${from}/page/${lowest} ${from}/page/${highest}">
+      No ${what}${matching ? ' that matches' : ''} between events ${countHtml(low)} and ${countHtml(high)}.
     </p>
-    ${why}
+    ${query.has('tx') ? html`<p>${NOT_FINAL}</p>` : null}
     <p>${endOfRange(page, query)}</p>`
 }
 
