@@ -8,11 +8,10 @@ import {
 } from '../../../protocol/enumerations.ts'
 import type { Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
-import { contestLink, contestName } from '../../markup/contest-name.ts'
+import { contestName } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { contestState, stateWords } from '../../markup/kind-words.ts'
-import { clockMoment } from '../../markup/moment-html.ts'
 import { capitalized } from '../../markup/prose.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { contestsOverview, foundTable } from './contests-overview.ts'
@@ -46,7 +45,7 @@ export const contestsPage: EndpointPage<'contests'> = {
     if (answer.contests.length > 0 && !isOneList(view.query)) {
       return html`${controls} ${await contestsOverview(summary, view)}`
     }
-    return html`${controls} ${await oneList(answer, summary, view)}`
+    return html`${controls} ${oneList(answer, summary, view)}`
   },
 }
 
@@ -112,54 +111,28 @@ function search(view: View): Html {
   </form>`
 }
 
-async function oneList(
-  { contests, next }: Contests,
-  summary: LinkedAnswer<Summary>,
-  view: View,
-): Promise<Html> {
+function oneList({ contests, next }: Contests, summary: LinkedAnswer<Summary>, view: View): Html {
   const most = rowsShown(view.query)
   const shown = contests.slice(0, most)
-  return html`${shown.length === 0 ? await emptyOf(summary, next, view) : foundTable(shown, { list: '/contests', most }, view)}
+  return html`${shown.length === 0 ? emptyOf(next, view) : foundTable(shown, { list: '/contests', most }, view)}
   ${pager(next, view)} ${jsonLinks([['the numbers of contests', summary]])}`
 }
 
-/** Text of an empty list, with links to other contests. */
-async function emptyOf(
-  { answer: { contests }, address }: LinkedAnswer<Summary>,
-  next: string | null,
-  view: View,
-): Promise<Html> {
-  const schedule = await askEndpoint(view, 'schedule')
-  const states = CONTEST_WORDS.filter(([status]) => view.query.list('status')?.includes(status) === true)
-  const [close] = schedule.answer.closes
-  const closing = `${schedule.address}#/closes/0`
-  const leadText = view.query.has('q')
+/** Text of an empty list, with links to other contests. The tabs above it have the number of each state. */
+function emptyOf(next: string | null, view: View): Html {
+  const { query } = view
+  const states = CONTEST_WORDS.filter(([status]) => query.list('status')?.includes(status) === true)
+  const leadText = query.has('q')
     ? next === null
       ? 'No contest in this list has all these words in its title.'
       : 'None of the contests of this part has all these words in its title. Search further below.'
-    : view.query.has('after')
+    : query.has('after')
       ? `There is no ${sortOf(view) === 'newest' ? 'older' : 'further'} contest in this list.`
       : states.length === 0
         ? 'There has been no contest yet.'
         : `No contest is ${states.map(([, words]) => words).join(' or ')} now.`
   return html`<p class="lead">${leadText}</p>
-    <p data-at="${address}#/contests/running?">
-      ${
-        contests.running === 0
-          ? html`None is running.`
-          : html`<a href="/contests?status=running">Running: ${contests.running}</a>.`
-      }
-      ${
-        close === undefined
-          ? html`None is planned. <a href="/events">See what was published last</a>.`
-          : html`<span data-at="${closing}/title ${closing}/contestId ${closing}/at"
-                >The next to close is ${contestLink(close.contestId, close.title)}, planned for
-                ${clockMoment(close.at, view)}.</span
-              >
-              <a href="/schedule">See the schedule</a>.`
-      }
-    </p>
-    ${jsonLinks([['the schedule', schedule]])}`
+    <p>See <a href="/contests">all contests</a>, or <a href="/schedule">what is planned</a>.</p>`
 }
 
 function pager(next: string | null, view: View): Html | null {
