@@ -239,15 +239,8 @@ const NAME_CHARS_MAX = 30
 /** Open contests with their opening, since the schedule has only their planned close; null if there are none. */
 type OpenContests = LinkedAnswer<Contests> | null
 
-/** A contest from its actual or planned opening to its planned close. */
-type DrawnContest = Readonly<{
-  id: number
-  title: string | null
-  opensAt: string
-  closesAt: string
-  span: ChartSpan
-  isOpen: boolean
-}>
+/** A contest from its actual or planned opening to its planned close, as a bar and in a sentence. */
+type DrawnContest = Readonly<{ span: ChartSpan; sentence: string }>
 
 const PART = ' (only planned ones and the newest thousand open ones)'
 
@@ -265,14 +258,11 @@ async function timelinePicture(schedule: Schedule, view: View): Promise<Html> {
 }
 
 function spansOf({ asOf }: Schedule, courses: readonly DrawnContest[]): Spans {
-  const described = courses.map(
-    ({ id, title, opensAt, closesAt, isOpen }) =>
-      `${contestName(id, title)}: ${isOpen ? 'open since' : 'planned to open at'} ${momentText(opensAt)}, planned to close at ${momentText(closesAt)}.`,
-  )
+  const described = courses.map(({ sentence }) => sentence).join(' ')
   return {
     id: 'timeline',
     title: 'Contests from opening to closing',
-    description: described.length === 0 ? 'No contest is open or planned.' : described.join(' '),
+    description: described === '' ? 'No contest is open or planned.' : described,
     nowMs: asOf.atMs ?? 0,
     spans: courses.map(({ span }) => span),
   }
@@ -297,6 +287,8 @@ function drawnContests({ asOf, opens, closes }: Schedule, open: OpenContests): r
     // An open contest lasts until now at least, even if its planned close has passed.
     const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
     const span: ChartSpan = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
-    return [{ id, title, opensAt, closesAt, span, isOpen }]
+    const opening = `${isOpen ? 'open since' : 'planned to open at'} ${momentText(opensAt)}`
+    const sentence = `${contestName(id, title)}: ${opening}, planned to close at ${momentText(closesAt)}.`
+    return [{ span, sentence }]
   })
 }
