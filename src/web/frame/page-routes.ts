@@ -63,7 +63,7 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
     path,
     parameters,
     allowance: 'pages',
-    showsLog: page.endpoint !== null || page.asksMore === true,
+    showsLog: page.isStatic !== true,
     handle: (ask: RouteRequest) => replyOf(web, page, ask, ''),
   } as const
   if (path === '/') return [route]
@@ -117,7 +117,7 @@ async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageF
 async function madeReply(
   web: Web,
   page: AnyPage,
-  { assets, ask }: Pick<ViewParts, 'assets' | 'ask'>,
+  { assets, ask }: Readonly<{ assets: Assets; ask: RouteRequest }>,
   format: PageFormat,
 ): Promise<Reply> {
   // A variable part of the path may be a wallet address, which no page repeats.
@@ -146,13 +146,28 @@ async function madeReply(
   const cut = asked !== ask && hasNextPage(answer)
   let rows = rowsIn(answer)
   let { keep } = answered.value
-  const read: ViewParts['read'] = (other) => {
-    rows += rowsIn(other.answer)
-    // A page that also shows an answer that changes is not immutable.
-    if (other.keep !== 'immutable') keep = 'revalidate'
-  }
   const past = keep === 'immutable'
-  const view = viewOf(web, page, { assets, ask, read, api, cut, past })
+  const { path, segments, query, now } = ask
+  const view: View = {
+    site: web.site,
+    identity: web.identity,
+    assets,
+    path,
+    segments,
+    query,
+    now,
+    api,
+    cut,
+    past,
+    async ask(endpoint, other = {}) {
+      const more = await web.api.ask(endpoint, ask, other)
+      if (!more.ok) return more
+      rows += rowsIn(more.value.answer)
+      // A page that also shows an answer that changes is not immutable.
+      if (more.value.keep !== 'immutable') keep = 'revalidate'
+      return more
+    },
+  }
   if (format !== '') {
     const other = await formatReply(page, view, answer, format, answered.value.keep)
     if (DATA_FORMATS.has(format) || other.is !== 'body') return other
@@ -187,35 +202,6 @@ function described(reply: Reply, ask: RouteRequest): Reply {
 function rowsIn(answer: unknown): number {
   const lists = Object.values(Object(answer)).filter((value) => Array.isArray(value))
   return lists.reduce((rows, list) => rows + list.length, 0)
-}
-
-type ViewParts = Readonly<{
-  assets: Assets
-  ask: RouteRequest
-  /** Called with every other answer that the page asks for. */
-  read(other: Readonly<{ answer: unknown; keep: Keep }>): void
-}> &
-  Pick<View, 'api' | 'cut' | 'past'>
-
-function viewOf(web: Web, page: AnyPage, { assets, ask, read, ...parts }: ViewParts): View {
-  const { site, identity } = web
-  const { path, segments, query } = ask
-  return {
-    site,
-    identity,
-    assets,
-    path,
-    segments,
-    query,
-    ...parts,
-    now: ask.now,
-    async ask(endpoint, asked = {}) {
-      assert(page.asksMore === true, 'a page that asks other endpoints has `asksMore`')
-      const other = await web.api.ask(endpoint, ask, asked)
-      if (other.ok) read(other.value)
-      return other
-    },
-  }
 }
 
 async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<string> {

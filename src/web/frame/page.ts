@@ -28,7 +28,7 @@ export type View = Readonly<{
   past: boolean
   /** Time of the request. A page is rendered again at least every minute. */
   now: Ms
-  /** Asks another endpoint; only for a page with `asksMore`. */
+  /** Asks another endpoint. */
   ask: AskApi
 }>
 
@@ -74,8 +74,8 @@ export type Page<Answer> = Readonly<{
   pictureRowsMax?: number
   /** Whether its CSV without `limit` has all rows, also those that its answer lacks. */
   wholeCsv?: boolean
-  /** Whether it asks other endpoints too. */
-  asksMore?: boolean
+  /** Whether it shows nothing of the log, and so is there before the log is ready. */
+  isStatic?: true
   /** Whether its head names the Atom feed. */
   linksFeed?: boolean
   /** Whether a page without an endpoint updates itself in the browser. Other pages do, except past views. */

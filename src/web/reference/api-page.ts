@@ -55,7 +55,6 @@ export const apiPage: Page<null> = {
   endpoint: null,
   path: '/api',
   parameters: FORM_PARAMETERS,
-  asksMore: true,
   island: 'api',
   title: () => 'API',
   permalink: () => '/api',

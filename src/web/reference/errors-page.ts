@@ -10,6 +10,7 @@ import { prose } from '../markup/prose.ts'
 export const errorsPage: Page<null> = {
   endpoint: null,
   path: ERRORS_PATH,
+  isStatic: true,
   title: () => 'Errors',
   permalink: () => ERRORS_PATH,
   render: () =>

@@ -14,7 +14,6 @@ export const aboutPage: Page<null> = {
   endpoint: null,
   linksFeed: true,
   path: '/about',
-  asksMore: true,
   title: (_, { site }) => `About ${site.name}`,
   head: (_, view) =>
     html`${FRICTIONLESS_LINK}${jsonBlock('application/ld+json', {

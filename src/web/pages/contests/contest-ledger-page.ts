@@ -34,7 +34,6 @@ import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   endpoint: 'contestLedger',
   rowsMax: PAGE_ROWS_MAX,
-  asksMore: true,
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: (answer) => answerTable('contestLedger', answer),
   svg: paidPicture,

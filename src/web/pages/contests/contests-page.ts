@@ -32,7 +32,6 @@ function rowsShown(query: View['query']): number {
 export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
   rowsMax: rowsShown,
-  asksMore: true,
   title: (_, { query }) => titleOf(query),
   description: ({ contests: [first] }, view) =>
     first === undefined

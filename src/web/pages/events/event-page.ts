@@ -29,7 +29,6 @@ import { formatBase64, formatUtf8 } from '../../../tlog/note.ts'
 /** `/events/{seq}`: a receipt of a payment, or a record of another event, and whether a later event corrected it. */
 export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
-  asksMore: true,
   title: ({ seq, type }) => `${type === 'payout' ? 'Receipt' : 'Event'} ${seq.toLocaleString('en')}`,
   csv: (event) => eventRows([event], null),
   preview: previewOf,

@@ -19,7 +19,6 @@ import { copyButton } from '../../frame/view-bar.ts'
 /** `/events`: the log in pages, with filters. */
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
-  asksMore: true,
   linksFeed: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
@@ -315,7 +314,6 @@ export const streamPage: Page<null> = {
   // With `after` the reader wants a page of events.
   parameters: [...FILTERS, { name: 'after', ...AFTER }],
   redirect: ({ query }) => Promise.resolve(query.has('after') ? `/events${query.format()}` : null),
-  asksMore: true,
   live: true,
   title: (_, { query }) => `${eventsTitle(query.list('type'))}, live`,
   description: () => 'The newest events of the log, and each new event when it is published.',

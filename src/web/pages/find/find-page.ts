@@ -30,7 +30,6 @@ export const findPage: Page<null> = {
   endpoint: null,
   path: '/find',
   parameters: [QUERY],
-  asksMore: true,
   title: () => 'Find',
   description: () =>
     'Finds a contest by its title, and the page of an event, a contest, a day, a month or a transaction.',

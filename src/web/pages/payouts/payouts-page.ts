@@ -26,7 +26,6 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   endpoint: 'payouts',
   rowsMax: PAGE_ROWS_MAX,
   pictureRowsMax: PAGE_ROWS_MAX,
-  asksMore: true,
   title: (_, view) => titleOf(view),
   description: describe,
   csv: (answer) => answerTable('payouts', answer),

@@ -24,7 +24,6 @@ import { calendarLinks } from '../../frame/view-bar.ts'
 export const schedulePage: EndpointPage<'schedule'> = {
   endpoint: 'schedule',
   linksFeed: true,
-  asksMore: true,
   title: () => 'Schedule',
   description: (schedule, view) => soonestText(schedule, view),
   csv: tableOf,

@@ -20,7 +20,6 @@ export const statusPage: EndpointPage<'status'> = {
   description: () => 'Whether this server is up to date with its log, what waits, and its version.',
   csv: tableOf,
   heading: verdictOf,
-  asksMore: true,
   async render(status, view) {
     const witnesses = witnessFact(await askEndpoint(view, 'logWitnesses'), status.head.seq, view)
     return html`${waitingOf(status, view)}

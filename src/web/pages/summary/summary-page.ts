@@ -37,7 +37,6 @@ import {
 export const summaryPage: EndpointPage<'summary'> = {
   endpoint: 'summary',
   linksFeed: true,
-  asksMore: true,
   island: 'summary',
   // The permalink of the present is the moment of its last event.
   permalink: ({ asOf }, { query }) =>

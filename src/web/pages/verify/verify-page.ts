@@ -16,7 +16,6 @@ import { vouchersOf } from '../status/witness-line.ts'
 export const verifyPage: Page<null> = {
   endpoint: null,
   path: '/verify',
-  asksMore: true,
   island: 'verify',
   parameters: [
     {
