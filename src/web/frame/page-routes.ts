@@ -210,8 +210,7 @@ async function documentOf(page: AnyPage, view: View, answer: unknown): Promise<s
   const { heading, content, state, links } = await renderParts(page, view, answer)
   const permalink = permalinkOf(page, view, answer)
   const table = page.csv?.(answer, view) ?? null
-  const news = page.linksFeed === true ? feedLink(view.site) : null
-  const head = html`${news}${page.head?.(answer, view) ?? null}`
+  const head = html`${feedLink(view.site)}${page.head?.(answer, view) ?? null}`
   const svg = page.svg !== undefined
   const csv = { table, whole: page.wholeCsv === true }
   const bar = viewBar(view, answer, { title, asOf, permalink, csv, svg, links })

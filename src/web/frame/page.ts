@@ -76,8 +76,6 @@ export type Page<Answer> = Readonly<{
   wholeCsv?: boolean
   /** Whether it shows nothing of the log, and so is there before the log is ready. */
   isStatic?: true
-  /** Whether its head names the Atom feed. */
-  linksFeed?: boolean
   /** Whether a page without an endpoint updates itself in the browser. Other pages do, except past views. */
   live?: boolean
   /** Redirect target; null renders this page. */

@@ -12,7 +12,6 @@ import { FRICTIONLESS_LINK } from '../../frame/view-bar.ts'
 /** `/about`: definitions of the words, the method, corrections and the types of events. */
 export const aboutPage: Page<null> = {
   endpoint: null,
-  linksFeed: true,
   path: '/about',
   title: (_, { site }) => `About ${site.name}`,
   head: (_, view) =>

@@ -19,7 +19,6 @@ import { copyButton } from '../../frame/view-bar.ts'
 /** `/events`: the log in pages, with filters. */
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
-  linksFeed: true,
   title: (_, { query }) => eventsTitle(query.list('type')),
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   wholeCsv: true,
@@ -309,7 +308,6 @@ function rowOf(
 /** `/stream`: the newest events, and with a script also new ones as they are published. */
 export const streamPage: Page<null> = {
   endpoint: null,
-  linksFeed: true,
   path: '/stream',
   // With `after` the reader wants a page of events.
   parameters: [...FILTERS, { name: 'after', ...AFTER }],

@@ -23,7 +23,6 @@ import { calendarLinks } from '../../frame/view-bar.ts'
 /** `/schedule`: what opens and closes next, day by day. */
 export const schedulePage: EndpointPage<'schedule'> = {
   endpoint: 'schedule',
-  linksFeed: true,
   title: () => 'Schedule',
   description: (schedule, view) => soonestText(schedule, view),
   csv: tableOf,

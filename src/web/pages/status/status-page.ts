@@ -15,7 +15,6 @@ import { expressed } from '../../markup/derived.ts'
 /** `/status`: whether this server is up to date with its log, and its version and identity. */
 export const statusPage: EndpointPage<'status'> = {
   endpoint: 'status',
-  linksFeed: true,
   title: () => 'Status',
   description: () => 'Whether this server is up to date with its log, what waits, and its version.',
   csv: tableOf,

@@ -36,7 +36,6 @@ import {
 /** `/summary`: every figure of the summary in a table, now or as of a past moment. */
 export const summaryPage: EndpointPage<'summary'> = {
   endpoint: 'summary',
-  linksFeed: true,
   island: 'summary',
   // The permalink of the present is the moment of its last event.
   permalink: ({ asOf }, { query }) =>
