@@ -33,7 +33,7 @@ import { canonicalBase, type Site } from '../markup/site.ts'
 import { feedLink, viewBar } from './view-bar.ts'
 import { THEME } from '../charts/chart-picture.ts'
 import { renderParts } from './page-parts.ts'
-import { CACHE_CONTROL, type Keep } from '../../serve/http/headers.ts'
+import { CACHE_CONTROL } from '../../serve/http/headers.ts'
 
 /** Settings and services that all pages share. */
 export type Web = Readonly<{

@@ -66,7 +66,7 @@ export type Page<Answer> = Readonly<{
   description?(answer: Answer, view: View): string | null
   /** Top of the page with its `h1`; the title as `h1` if absent. */
   heading?(answer: Answer, view: View): Html | Promise<Html>
-  /** Content below the heading. The line with the state (`page-frame.ts`) is added at its end if it has none. */
+  /** Content below the heading. The line with the state (`page-parts.ts`) is added at its end if it has none. */
   render(answer: Answer, view: View): Html | Promise<Html>
   /** Maximum rows that the page asks of its endpoint, with a query. */
   rowsMax?: number | ((query: ParsedQuery) => number)
