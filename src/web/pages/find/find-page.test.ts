@@ -56,6 +56,17 @@ suite('a search', () => {
     assert.match(page, /<a href="\/contests\/1\/ledger"[^>]*>Contest 1<\/a>/)
   })
 
+  test('for a date whose day and month can be exchanged offers both days', async () => {
+    const page = await (await find('2/10/2026')).text()
+    for (const day of ['2 Oct 2026', '10 Feb 2026'])
+      assert.match(page, new RegExp(`The events of <time[^>]*>${day}</time>`))
+    assert.equal((await find('15/11/2026')).headers.get('location'), '/schedule')
+    assert.match(
+      await (await find('2/11/2026')).text(),
+      /<a href="\/schedule"><time[^>]*>2 Nov 2026<\/time> is to come: what opens and closes next<\/a>/,
+    )
+  })
+
   test('for a month that is a word of a title too offers both', async () => {
     const story = [plan(1, 'October portraits', HOUR_MS), plan(1_234, 'Else', HOUR_MS)]
     await using other = await openApiStage({ story })

@@ -13,7 +13,7 @@ import { askSuggested, QUERY_CHARS_MAX, searchBox } from './search-box.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import { DAY_MS, formatAt, parseMonth } from '../../../protocol/moment.ts'
 import { parseQueryTime } from '../../../protocol/query-time.ts'
-import { spokenTime } from './spoken-time.ts'
+import { spokenTimes } from './spoken-time.ts'
 import { wordsOf } from '../../../project/answers/contest-words.ts'
 
 const QUERY: Parameter = {
@@ -283,22 +283,22 @@ const plainDigits = (number: string | undefined): string | undefined => number?.
 function timesOf(term: string, view: View): readonly Match[] {
   const asked = parseQueryTime(term)
   const month = parseMonth(term)
-  const time =
-    month !== undefined
-      ? ({ is: 'month', month } as const)
-      : 'ms' in asked
-        ? ({ is: term.includes('T') ? 'moment' : 'day', from: asked.ms } as const)
-        : spokenTime(term, view.now)
-  if (time === undefined) return []
-  if (time.is === 'month') return [{ is: 'month', href: `/archive#${time.month}`, month: time.month }]
-  const at = formatAt(time.from)
-  if (time.from > view.now + PLANNED_MS) return []
-  if (time.from > view.now) return [{ is: 'schedule', href: '/schedule', at }]
-  const days =
-    time.is === 'moment'
-      ? `from=${at}`
-      : `from=${at.slice(0, 10)}&to=${new Date(time.from + DAY_MS).toISOString().slice(0, 10)}`
-  return [{ is: time.is, href: `/events?${days}&limit=100`, at }]
+  if (month !== undefined) return [{ is: 'month', href: `/archive#${month}`, month }]
+  const times =
+    'ms' in asked
+      ? [{ is: term.includes('T') ? ('moment' as const) : ('day' as const), from: asked.ms }]
+      : spokenTimes(term, view.now)
+  return times.flatMap((time): readonly Match[] => {
+    if (time.is === 'month') return [{ is: 'month', href: `/archive#${time.month}`, month: time.month }]
+    const at = formatAt(time.from)
+    if (time.from > view.now + PLANNED_MS) return []
+    if (time.from > view.now) return [{ is: 'schedule', href: '/schedule', at }]
+    const days =
+      time.is === 'moment'
+        ? `from=${at}`
+        : `from=${at.slice(0, 10)}&to=${new Date(time.from + DAY_MS).toISOString().slice(0, 10)}`
+    return [{ is: time.is, href: `/events?${days}&limit=100`, at }]
+  })
 }
 
 /** A contest with a similar title: its place in an answer of `/contests`, its number and its title. */

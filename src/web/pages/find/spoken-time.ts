@@ -11,16 +11,22 @@ const NEAR = ['yesterday', 'today', 'tomorrow']
 const YEARS_NEAR = [-1, 0, 1]
 
 /**
- * Time that a text names, in UTC, as pages print it and people write it: `28 Oct 2026, 14:00 UTC`, `October 2026`,
+ * Times that a text names, in UTC, as pages print them and people write them: `28 Oct 2026, 14:00 UTC`, `October 2026`,
  * `yesterday`, `15/11/2026`. A date without a year is the one nearest to `now`; a month without one is the newest that has
- * begun. Undefined for anything else.
+ * begun. Two days where the day and the month can be exchanged, such as `2/10/2026`; none for anything else.
  */
-export function spokenTime(text: string, now: Ms): SpokenTime | undefined {
+export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
+  const dayFirst = text.replace(/^(\d{1,2})[/.](\d{1,2})[/.](?=\d{4})/, '$2/$1/')
+  const readings = new Set(text.includes('/') ? [dayFirst, text] : [dayFirst])
+  return [...readings].map((one) => spokenTime(one, now)).filter((time) => time !== undefined)
+}
+
+/** Time that a text names. It reads the month of `10/2/2026` first. */
+function spokenTime(text: string, now: Ms): SpokenTime | undefined {
   const words = text
     .toLowerCase()
     .replace(/ utc$/, '')
     .replace(/^(?:yesterday|today|tomorrow)\b/, (near) => dateOf(now + (NEAR.indexOf(near) - 1) * DAY_MS))
-    .replace(/^(\d{1,2})[/.](\d{1,2})[/.](?=\d{4})/, '$2/$1/')
     .replaceAll(/(\d)(?:st|nd|rd|th)\b/g, '$1')
     .replaceAll(/[,.\s]+/g, ' ')
     .trim()
