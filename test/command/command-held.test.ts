@@ -58,7 +58,7 @@ suite('daybook held', () => {
       /^ref-2 .* chain +URL 1 \(a\.example\): final in slot 17; URL 2 \(b\.example\): processed in slot 17; its slot is 20$/m,
     )
     assert.deepEqual(
-      linesOf(await held(stage, ['list'])).map(({ lastWords }) => lastWords),
+      linesOf(await held(stage, ['list'])).map(({ lastMessages }) => lastMessages),
       [null, said],
     )
   })

@@ -54,9 +54,9 @@ suite('a draft that waits for long', () => {
       assert.match(reason, /^URL 1 \(127[^;]* final in .*; URL 3 \(127/)
       assert.ok(reason.endsWith(`: no answer: ${noAnswer}`), reason)
       const listed = JSON.parse(await stage.held()) as {
-        drafts: readonly { lastWords: readonly { server: string; words: string }[] }[]
+        drafts: readonly { lastMessages: readonly { server: string; words: string }[] }[]
       }
-      const [first, second, third] = listed.drafts[0]?.lastWords ?? []
+      const [first, second, third] = listed.drafts[0]?.lastMessages ?? []
       assert.match(first?.words ?? '', /^final in (?:slot|block) \d+/)
       assert.match(second?.server ?? '', /^URL 2 \(127\.0\.0\.1:\d+\)$/)
       assert.match(second?.words ?? '', words)

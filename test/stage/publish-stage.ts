@@ -19,7 +19,7 @@ import { createPublishApi, type PublishOutcome } from '../../src/publish/api/pub
 import type { OperationsAnswer } from '../../src/publish/api/operations.ts'
 import { recompute } from '../../src/publish/recompute.ts'
 import { testSigner } from '../story/signing.ts'
-import type { LastWords } from '../../src/publish/api/held-api.ts'
+import type { LastMessages } from '../../src/publish/api/held-api.ts'
 import { openHeadCell } from '../../src/log/head-cell.ts'
 
 export const PUBLISH_TOKEN = 'a-token-of-the-stage-that-is-long-enough-0123456789'
@@ -81,7 +81,7 @@ export type PublishStage = AsyncDisposable &
 export async function openPublishStage(
   balances: 'refuse' | 'report' = 'refuse',
   asksChain = false,
-  lastWords: LastWords = () => null,
+  lastMessages: LastMessages = () => null,
 ): Promise<PublishStage> {
   const directory = mkdtempSync(join(tmpdir(), 'daybook-address-'))
   const path = storePath(directory)
@@ -119,7 +119,7 @@ export async function openPublishStage(
       steps: null,
       log: readIdentity(db).id,
       queue,
-      lastWords,
+      lastMessages,
       chain: 'opaque',
       tokens: [PUBLISH_TOKEN, NEXT_TOKEN],
       operations,

@@ -104,7 +104,7 @@ function rowOf({
   waitsFor,
   state,
   reason,
-  lastWords,
+  lastMessages,
 }: JsonObject): JsonObject {
   const waits = waitsFor === null || waitsFor === undefined ? state : waitsFor
   return {
@@ -114,14 +114,14 @@ function rowOf({
     amount: kots,
     acceptedAt,
     waits,
-    reason: reason ?? messagesOf(lastWords),
+    reason: reason ?? messagesOf(lastMessages),
   }
 }
 
-/** Last words of the servers of the chain, in one text; null when they were not asked. */
-function messagesOf(lastWords: unknown): string | null {
-  if (!Array.isArray(lastWords)) return null
-  return lastWords
+/** Last messages of the servers of the chain, in one text; null when they were not asked. */
+function messagesOf(lastMessages: unknown): string | null {
+  if (!Array.isArray(lastMessages)) return null
+  return lastMessages
     .filter(isJsonObject)
     .map(({ server, words }) => `${text(server)}: ${text(words)}`)
     .join('; ')

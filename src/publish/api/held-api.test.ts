@@ -64,7 +64,7 @@ suite('GET /held', () => {
       waitsFor: 'chain',
       place: null,
       reason: null,
-      lastWords: null,
+      lastMessages: null,
     })
     assert.equal(drafts[1]?.['kots'], '0.100000000')
   })

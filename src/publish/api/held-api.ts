@@ -30,7 +30,7 @@ export const HELD_PATHS: ReadonlyMap<string, 'GET' | 'POST'> = new Map([
 
 /** Answers a request about held drafts: a page of the list, or the outcome of a decision for each ref. */
 export async function heldRequest(
-  { queue, lastWords }: Readonly<{ queue: HeldCommands; lastWords: LastWords }>,
+  { queue, lastMessages }: Readonly<{ queue: HeldCommands; lastMessages: LastMessages }>,
   request: PermittedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Answered> {
@@ -38,7 +38,7 @@ export async function heldRequest(
     const page = parsePage(query ?? '')
     if ('ok' in page) return page
     await queue.quiet()
-    return { ok: true, answer: listDrafts(queue, page, lastWords) }
+    return { ok: true, answer: listDrafts(queue, page, lastMessages) }
   }
   if (query !== null) return requestRefusal('unknown-parameter', 'a decision takes no parameters')
   const decision = HELD_DECISIONS.find((one) => path === `/held/${one}`)
@@ -133,17 +133,17 @@ type ListedDraft = Readonly<{
   place: string | null
   reason: string | null
   /** Last answer of each RPC server, while the draft waits for the chain; null before this node has asked. */
-  lastWords: readonly LastAnswer[] | null
+  lastMessages: readonly LastAnswer[] | null
 }>
 
 /** Returns the last answers of the RPC servers about a transaction; null when this node has not asked. */
-export type LastWords = (tx: string) => readonly LastAnswer[] | null
+export type LastMessages = (tx: string) => readonly LastAnswer[] | null
 
 /** One page of held or settled drafts, in order of acceptance. */
 function listDrafts(
   queue: HeldCommands,
   { after, limit, state }: HeldPage,
-  lastWords: LastWords,
+  lastMessages: LastMessages,
 ): Readonly<{ drafts: readonly ListedDraft[]; next: number | null }> {
   // One more than the page shows whether it is the last page.
   const found =
@@ -151,7 +151,7 @@ function listDrafts(
       ? queue.listEnded(state, after, limit + 1).map(settledRow)
       : queue
           .list(after, limit + 1, (held) => state === null || stateOf(held) === state)
-          .map((held) => heldRow(held, lastWords))
+          .map((held) => heldRow(held, lastMessages))
   const drafts = found.slice(0, limit)
   return { drafts, next: found.length > limit ? (drafts.at(-1)?.id ?? null) : null }
 }
@@ -160,11 +160,11 @@ function stateOf({ reason }: HeldDraft): ListedState {
   return reason === null ? 'waiting' : 'refused'
 }
 
-function heldRow(held: HeldDraft, lastWords: LastWords): ListedDraft {
+function heldRow(held: HeldDraft, lastMessages: LastMessages): ListedDraft {
   const { id, ref, draft, acceptedAt, settledAt, place, reason, chain } = held
   const waitsFor = chain === 'asked' ? 'chain' : reason === null ? 'contest' : 'books'
-  const said = waitsFor === 'chain' && draft.tx !== null ? lastWords(draft.tx) : null
-  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor, place, reason, lastWords: said } as const
+  const said = waitsFor === 'chain' && draft.tx !== null ? lastMessages(draft.tx) : null
+  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor, place, reason, lastMessages: said } as const
   return { id, ref, state: stateOf(held), ...fieldsOf(draft), ...rest }
 }
 
@@ -178,7 +178,7 @@ function settledRow({
   place,
   reason,
 }: EndedDraft): ListedDraft {
-  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor: null, place, reason, lastWords: null }
+  const rest = { ...momentsOf(acceptedAt, settledAt), waitsFor: null, place, reason, lastMessages: null }
   return { id, ref, state, ...fieldsOf(draft), ...rest }
 }
 

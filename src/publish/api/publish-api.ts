@@ -5,7 +5,7 @@ import type { Chain } from '../../protocol/tx.ts'
 import { parseBody } from '../admission/draft-body.ts'
 import { type FailedOutcome, requestRefusal } from '../admission/outcome.ts'
 import type { CommitQueue } from '../commit-queue.ts'
-import { HELD_PATHS, heldRequest, type LastWords } from './held-api.ts'
+import { HELD_PATHS, heldRequest, type LastMessages } from './held-api.ts'
 import type { OperationsAnswer } from './operations.ts'
 import {
   type Answered,
@@ -47,7 +47,7 @@ export type PublishApiSettings = Readonly<{
   log: string
   queue: CommitQueue
   /** Last answers of a judge's servers about a transaction. */
-  lastWords: LastWords
+  lastMessages: LastMessages
   /** Operator steps of a log that other machines carry; null for a log of this node alone. */
   steps: OperatorSteps | null
   chain: Chain
@@ -177,8 +177,8 @@ async function outcomeOf(
   if (path === '/publish') return await acceptDrafts(settings, permitted, query)
   const step = settings.steps?.get(path)
   if (step === undefined) {
-    const { queue, lastWords } = settings
-    return await heldRequest({ queue: queue.held, lastWords }, permitted, [path, query])
+    const { queue, lastMessages } = settings
+    return await heldRequest({ queue: queue.held, lastMessages }, permitted, [path, query])
   }
   if (query !== null) return requestRefusal('unknown-parameter', 'a step takes no parameters')
   return await step(permitted)

@@ -151,7 +151,7 @@ export async function runWriter(
     log: id,
     chain,
     queue,
-    lastWords: (tx) => judge?.lastAnswers(tx) ?? null,
+    lastMessages: (tx) => judge?.lastAnswers(tx) ?? null,
     steps: carried?.steps ?? null,
     tokens: settings.tokens,
     operations: openOperations({

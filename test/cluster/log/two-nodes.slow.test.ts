@@ -45,7 +45,7 @@ async function ask(node: StageNode, path: string, body: object | null): Promise<
 
 /** The held drafts of a node, without the newest words of the chain: only the leader asks for them. */
 const held = async (node: StageNode): Promise<string> =>
-  (await ask(node, '/held', null))[1].replaceAll(/,"lastWords":(?:null|\[[^\]]*\])/g, '')
+  (await ask(node, '/held', null))[1].replaceAll(/,"lastMessages":(?:null|\[[^\]]*\])/g, '')
 
 /** Value of a metric without labels. */
 async function metric({ publishUrl }: StageNode, name: string): Promise<number> {
