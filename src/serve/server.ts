@@ -1,9 +1,11 @@
 /**
- * The public server: the API, the stream, the archive, and the way of every request to its answer. It reads the log and
- * never writes it; it knows no page, no option and no other node. A serving thread is opened in `command/service/front.ts`.
+ * The public server: the API, the stream, the archive, and the path of every request to its answer. It reads the log
+ * and never writes it. It knows no page, no option and no other node. A serving thread is opened in
+ * `command/service/front.ts`.
  *
- * Begin with `request/request-path.ts`, the way of a request, and `api/endpoint-answer.ts`, the answers of the API. `fairness`
- * has the turns of callers, `allowance` their limits, `stream` and `export` the answers that last as long as they are read.
+ * Begin with `request/request-path.ts`, the path of a request, and `api/endpoint-answer.ts`, the answers of the API.
+ * `fairness` has the turns of callers, `allowance` their limits. `stream` and `export` have the answers that last as
+ * long as they are read.
  */
 
 import { createServer, type Server as HttpServer } from 'node:http'
@@ -14,23 +16,23 @@ import { openRequestPath, type RequestPath, type RequestPathParts } from './requ
 import { ALLOWED_METHODS, CORS_HEADERS, mirrorHeader } from './http/headers.ts'
 import { HEADERS_MAX, isTargetTooLong } from './request/request-form.ts'
 
-/** Address and limits of the public listener, each limit in the unit of its name. */
+/** Address and limits of the public listener. Each name ends with its unit. */
 export type ServerSettings = Readonly<{
   host: string
   port: number
   /** Whether several threads of the process listen on the same port. */
   reusePort: boolean
   /**
-   * Milliseconds that an idle connection is kept. Behind a proxy it is longer than the proxy's own limit, so that the
-   * proxy closes first.
+   * Milliseconds before an idle connection is closed. Behind a proxy it is longer than the proxy's own limit, so that
+   * the proxy closes first.
    */
   keepAliveMs: number
   connectionsMax: number
   /** Counts the connections of each address; null if nothing is counted. */
   connections: ConnectionCount | null
-  /** Milliseconds that answers in progress are given at a stop. */
+  /** Grace period in milliseconds for answers in progress at a stop. */
   drainMs: number
-  /** Called for each connection that is closed because the limit is reached. */
+  /** Called for each connection that is closed because of the limit. */
   onDrop?: () => void
 }>
 
@@ -49,13 +51,13 @@ export type Server = AsyncDisposable &
   Readonly<{
     port: number
     /**
-     * Accepts no new connections, answers on open ones until `quiet` settles, gives answers `drainMs` to end, then
-     * closes the rest. `drainMs` is that of the settings if absent.
+     * Stops the listener: accepts no new connections, and answers on open ones until `quiet` settles. Then answers have
+     * a grace period of `drainMs` (from the settings by default), and the rest is closed.
      */
     drain(quiet?: Promise<void>, drainMs?: number): Promise<void>
   }>
 
-/** Starts to listen; settles when it listens, rejects if it cannot. */
+/** Starts to listen. Resolves when it listens, rejects if it cannot. */
 export async function start(settings: ServerSettings, parts: RequestPathParts): Promise<Server> {
   const server = openServer(settings, parts)
   let draining = false
@@ -78,7 +80,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   server.on('request', enter)
   // Without this listener, Node would ask the caller of `Expect: 100-continue` to send its body.
   server.on('checkContinue', enter)
-  // Without this one, Node would answer an expectation itself, beside the other answers of its connection.
+  // Without this one, Node would answer an expectation itself, out of order with other answers of its connection.
   server.on('checkExpectation', enter)
   refuseWhatIsNoRequest(server, parts, path)
 
@@ -86,7 +88,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   const address = server.address()
   assert(address !== null && typeof address === 'object', 'a listening server has an address')
 
-  /** Closes idle connections. Node also counts an answer as done that is written and not taken yet. */
+  /** Closes idle connections. Node's own test also counts an answer as finished that is written but not taken. */
   const closeIdle = (): void => {
     for (const socket of sockets)
       if (path.answering(socket) === undefined && socket.writableLength === 0) socket.destroy()
@@ -94,7 +96,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
   const drain = async (quiet = Promise.resolve(), drainMs = settings.drainMs): Promise<void> => {
     if (draining) return
     draining = true
-    // The close of the HTTP server would cut idle connections before their next request is answered.
+    // The HTTP server's own close would cut idle connections before their next request is answered.
     const closed = Promise.withResolvers<void>()
     NetServer.prototype.close.call(server, () => closed.resolve())
     // Also a connection that Node has detached from the HTTP server because its caller asked for a tunnel.
@@ -104,7 +106,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
     // Callers on open connections learn of the stop from an answer.
     await Promise.race([quiet, closed.promise])
     closeIdle()
-    // A connection whose last answer began before the stop becomes idle when that answer is taken.
+    // A connection becomes idle when its last answer from before the stop is taken.
     const sweep = setInterval(closeIdle, SWEEP_MS)
     await closed.promise
     clearInterval(sweep)
@@ -155,7 +157,7 @@ async function listen(server: HttpServer, { host, port, reusePort }: ServerSetti
   })
 }
 
-/** Answers what never becomes a request: broken syntax, silence, tunnels. */
+/** Answers input that never becomes a request: broken syntax, timeouts, tunnels. */
 function refuseWhatIsNoRequest(
   server: HttpServer,
   { metrics, mirrorOf }: RequestPathParts,
@@ -169,7 +171,7 @@ function refuseWhatIsNoRequest(
     broken.add(socket)
     const { status, reason } = failureOf(error, isPastTarget(socket))
     metrics.clientErrors.inc({ reason })
-    // Earlier requests of the connection still get their answers, and nothing is written into those.
+    // Earlier requests of the connection still get complete answers.
     if (endAfterAnswers(socket)) return
     // Silence gets no answer.
     if (!socket.writable || socket.bytesRead === 0) {

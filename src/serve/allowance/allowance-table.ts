@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 export type KeyHash = Readonly<{ low: number; high: number }>
 
 /**
- * Table of fixed size in shared memory, from hashed keys to entries 1 to `capacity`, in order of last use. Zeroed
+ * Table of fixed size in shared memory, which maps hashed keys to entries 1 to `capacity` in order of last use. Zeroed
  * memory is an empty table. All functions below run under the owner's lock.
  */
 export type SharedTable = Readonly<{
@@ -51,8 +51,8 @@ export function openTable(buffer: SharedArrayBuffer, offset: number, capacity: n
 }
 
 /**
- * Hashes a key with a secret of the process, so that nobody can cause collisions. SHA-256 is built in, and its
- * microsecond is little for a request.
+ * Hashes a key with a secret of this run, so that nobody can cause collisions. SHA-256 is built in and costs a
+ * microsecond a request.
  */
 export function hashKey(secret: string, key: string): KeyHash {
   const digest = hash('sha256', secret + key, 'buffer')
@@ -64,7 +64,7 @@ export function sizeOf(table: SharedTable): number {
   return table.words[SIZE] ?? 0
 }
 
-/** Entry used longest ago; 0 if the table is empty. */
+/** Least recently used entry; 0 if the table is empty. */
 export function oldestOf(table: SharedTable): number {
   return table.words[OLDEST] ?? 0
 }
@@ -78,7 +78,7 @@ export function find(table: SharedTable, { low, high }: KeyHash): number {
   }
 }
 
-/** Makes an entry for a new key, as the newest; the table must not be full. */
+/** Makes the newest entry for a new key. The table must not be full. */
 export function insert(table: SharedTable, { low, high }: KeyHash): number {
   const entry = takeFreeEntry(table)
   const mask = table.buckets.length - 1
@@ -104,7 +104,7 @@ export function remove(table: SharedTable, entry: number): void {
   const mask = table.buckets.length - 1
   let hole = (table.lows[entry] ?? 0) & mask
   while (table.buckets[hole] !== entry) hole = (hole + 1) & mask
-  // Moves later entries into the hole unless their own place is after it. So no tombstones are needed.
+  // Moves later entries into the hole unless their own bucket is after it, which avoids tombstones.
   for (let bucket = (hole + 1) & mask; table.buckets[bucket] !== 0; bucket = (bucket + 1) & mask) {
     const moved = table.buckets[bucket] ?? 0
     const home = (table.lows[moved] ?? 0) & mask
@@ -155,7 +155,7 @@ function entriesOf(capacity: number): number {
   return capacity + 1
 }
 
-/** Power of two, at most half full, so that a search ends after a step or two. */
+/** Power of two that leaves the table at most half full, so that a search ends after a step or two. */
 function bucketsOf(capacity: number): number {
   return 2 ** Math.ceil(Math.log2(2 * capacity + 2))
 }

@@ -31,7 +31,7 @@ export type Decision = Readonly<{
   retryAfterSeconds: number
 }>
 
-/** Memory and settings of an allowance; they may be passed between threads. */
+/** Memory and settings of an allowance, structured-cloneable for other threads. */
 export type AllowanceMemory = Readonly<{
   policy: Policy
   /** Number of addresses that are remembered. */
@@ -43,7 +43,7 @@ export type AllowanceMemory = Readonly<{
 /** One thread's view of an allowance; `nowMs` is an integer of a monotonic clock that all threads share. */
 export type Allowance = Readonly<{
   policy: Policy
-  /** Decides about a request. An accepted one counts as `units` (1 or more), as far as the allowance goes. */
+  /** Decides about a request. An accepted one counts as `units` (1 or more), up to the allowance. */
   decide: (key: string, nowMs: number, units?: number) => Decision
   /** Number of addresses that are remembered, for the metric. */
   keys: () => number
@@ -67,7 +67,7 @@ type State = Readonly<{
   sharesUntil: Float64Array
 }>
 
-/** Allocates the memory of an allowance; `secret` is random and of this process only. */
+/** Allocates the memory of an allowance. `secret` must be random for each run. */
 export function allocateAllowance(
   policy: Policy,
   secret: string,
@@ -153,7 +153,7 @@ function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): D
   return { allowed, remaining: 0, resetSeconds: retryAfterSeconds, retryAfterSeconds }
 }
 
-/** Entry of an address, as the newest. A full table drops the address idle longest. */
+/** Newest entry of an address. A full table drops the least recently used address. */
 function entryOf(state: State, keyHash: KeyHash, now: number): number {
   const { table, windows, evicted, sharesUntil } = state
   const known = find(table, keyHash)
@@ -161,7 +161,7 @@ function entryOf(state: State, keyHash: KeyHash, now: number): number {
     touch(table, known)
     return known
   }
-  // The address may have been dropped a moment ago: then it continues with the count of its bucket.
+  // The address may have been dropped a moment ago. Then it continues with the count of its bucket.
   const shares = evictedCount(evicted, keyHash.high, now) > 0
   if (sizeOf(table) === table.capacity) evict(state, now)
   const entry = insert(table, keyHash)
@@ -178,13 +178,13 @@ function evict({ table, windows, evicted }: State, now: number): void {
   remove(table, entry)
 }
 
-/** Requests of the bucket's dropped addresses, as long as they may have been of this address. */
+/** Requests of the bucket's dropped addresses, while some of them may be this address's own. */
 function sharedCount({ table, evicted, sharesUntil }: State, entry: number, atMs: number): number {
   if ((sharesUntil[entry] ?? 0) <= atMs) return 0
   return evictedCount(evicted, table.highs[entry] ?? 0, atMs)
 }
 
-/** First whole second at which a request would be accepted; at the end of the window nothing counts any more. */
+/** First whole second at which a request would be accepted. Nothing counts after the end of the window. */
 function sharedWaitSeconds(state: State, entry: number, now: number): number {
   const { requests, windowMs } = state.policy
   const ages = agesMs(state.windows, entry)
@@ -253,7 +253,7 @@ function clearWindow(windows: Windows, entry: number): void {
   windows.counts[entry] = 0
 }
 
-/** Drops requests that have left the window by `nowMs`, which never decreases; returns the number that remain. */
+/** Drops requests that have left the window by `nowMs`, which never decreases. Returns the number that remain. */
 function settle(windows: Windows, entry: number, nowMs: number): number {
   let count = windows.counts[entry] ?? 0
   const sinceMs = nowMs - (windows.settledAt[entry] ?? 0)
@@ -301,19 +301,19 @@ export type AllowanceScope = Exclude<Route['allowance'], 'none'>
 /** One allowance, on the clock of its thread. */
 export type Counter = Readonly<{
   policy: Policy
-  /** Counts one request of a caller; or `units` more for an allowed one, as far as the allowance goes. */
+  /** Counts one request of a caller. For an allowed request, `units` counts that many more, up to the allowance. */
   decide(caller: string, units?: number): Decision
 }>
 
 export type Counters = Readonly<Record<AllowanceScope, Counter>>
 
-/** Allowance charged when no route matches: the one of tiles, of the API, or of pages. */
+/** Allowance charged when no route matches: that of tiles, of the API, or of pages. */
 export function scopeOfNothing(path: string, underApi: boolean): AllowanceScope {
   if (!underApi) return 'pages'
   return path.startsWith('/api/v1/log/tile/') ? 'tiles' : 'api'
 }
 
-/** Rows or buckets that a page reads for one unit of its caller's allowance. */
+/** Rows or buckets that a page may read for each unit of its caller's allowance. */
 const ROWS_PER_UNIT = 1_000
 
 /** Units that a page costs beyond its first one. */
@@ -329,9 +329,9 @@ export function usedUp({ name, requests, windowMs }: Policy, { retryAfterSeconds
 }
 
 /**
- * Request counts of addresses that a full table has dropped, by bucket of addresses and slice of time. An address of the
- * bucket is charged the bucket's count until the window has passed. So a dropped address never gets a new allowance.
- * Other addresses of the bucket lose some of theirs, but only while the table overflows.
+ * Request counts of addresses that a full table has dropped, by bucket of addresses and slice of time. An address of
+ * the bucket is charged the bucket's count until the window has passed, so a dropped address never gets a new
+ * allowance. Other addresses of the bucket lose some of theirs, but only while the table overflows.
  */
 type Evicted = Readonly<{
   windowMs: number

@@ -12,7 +12,7 @@ export type ConnectionCount = Readonly<{
   addressOf(socket: Socket): string | null
 }>
 
-/** Parts of the answer that a connection over the limit gets. */
+/** Parts of the answer to a connection over the limit. */
 type ConnectionRefusal = Readonly<{
   identity: LogIdentity
   mirrorOf: string | null
@@ -20,12 +20,12 @@ type ConnectionRefusal = Readonly<{
   requestIds: RequestIds
 }>
 
-/** Connections over the limit that may wait for their refusal; further ones are closed at once. */
+/** Most connections over the limit that wait for their refusal. Further ones are closed immediately. */
 const REFUSALS_MAX = 256
 
 /**
  * Limits the connections of each address. A connection over the limit gets 429 for its first request, and is closed.
- * The result says whether a request was answered so.
+ * The returned function says whether it has answered a request this way.
  */
 export function openCallerConnections(
   server: Server,

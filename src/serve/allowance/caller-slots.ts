@@ -3,10 +3,10 @@ import { assert } from '../../protocol/brand.ts'
 import { locked } from './allowance-lock.ts'
 import { find, hashKey, insert, openTable, remove, type SharedTable, tableBytes } from './allowance-table.ts'
 
-/** Limits of slots that are taken at the same time. */
+/** Limits of concurrent slots. */
 export type CallerSlotLimits = Readonly<{ perCaller: number; perNode: number }>
 
-/** Memory and settings of the slots; they may be passed between threads. */
+/** Memory and settings of the slots, structured-cloneable for other threads. */
 export type CallerSlotsMemory = Readonly<{
   limits: CallerSlotLimits
   secret: string
@@ -37,7 +37,7 @@ const HEADER_BYTES = 8
 const LOCK = 0
 const OPEN = 1
 
-/** Allocates the memory of the slots; `secret` is random and of this process only. */
+/** Allocates the memory of the slots. `secret` must be random for each run. */
 export function allocateCallerSlots(limits: CallerSlotLimits, secret: string): CallerSlotsMemory {
   const { perCaller, perNode } = limits
   assert(
@@ -53,7 +53,7 @@ export function allocateCallerSlots(limits: CallerSlotLimits, secret: string): C
 export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): CallerSlots {
   const { perCaller, perNode } = limits
   const header = new Int32Array(buffer, 0, 2)
-  // Every caller in the table has a slot, so a table as large as the node's limit is large enough.
+  // Every caller in the table has a slot, so the node's limit is the largest size needed.
   const table = openTable(buffer, HEADER_BYTES, perNode)
   const counts = new Uint16Array(buffer, HEADER_BYTES + tableBytes(perNode), perNode + 1)
   const openNow = (): number => header[OPEN] ?? 0
@@ -90,7 +90,7 @@ export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): 
   return { limits, take, open: openNow }
 }
 
-/** Releases a slot when its response finishes, fails or loses its connection, even if it already has. */
+/** Releases a slot when its response finishes, fails or loses its connection, even before this call. */
 export function releaseWhenOver(
   response: EventEmitter & Readonly<{ destroyed: boolean; closed?: boolean; writableFinished: boolean }>,
   slot: CallerSlot,

@@ -16,8 +16,8 @@ const BRACKETED = /^\[([^[\]]*)\](?::\d{1,5})?$/
 const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/
 
 /**
- * Key that a request counts under: its peer, or the rightmost hop that is no trusted proxy. X-Forwarded-For is read
- * only if the peer is trusted; other headers never are.
+ * Key under which a request counts: its peer, or the rightmost hop that is no trusted proxy. Reads X-Forwarded-For only
+ * if the peer is trusted, and no other header.
  */
 export function callerOf(
   request: Readonly<{
@@ -43,14 +43,14 @@ export function peerOf(peer: string | undefined, trusted: readonly Network[]): s
   return contains(trusted, address) ? null : senderKey(address)
 }
 
-/** Walks the hops from the right as long as the reporter of the next hop is trusted. */
+/** Walks the hops from the right while the reporter of the next hop is trusted. */
 function callerAddress(peer: IpAddress, forwardedFor: string, trusted: readonly Network[]): IpAddress {
   let caller = peer
   let end = forwardedFor.length
   for (let hops = 0; hops < HOPS_MAX && end > 0 && contains(trusted, caller); hops += 1) {
     const comma = forwardedFor.lastIndexOf(',', end - 1)
     const hop = parseHop(forwardedFor.slice(comma + 1, end).trim())
-    // A malformed hop says nothing about the hops left of it: its reporter counts.
+    // A malformed hop says nothing about the hops to its left, so its reporter counts.
     if (hop === undefined) return caller
     caller = hop
     end = comma
@@ -74,7 +74,7 @@ const MAPPED_BITS = 96
 const NETWORKS_MAX = 1000
 
 /**
- * Parses the proxies of `--trust-proxy`: addresses and CIDR ranges, comma-separated; empty text trusts none. The detail
+ * Parses the proxies of `--trust-proxy`: addresses and CIDR ranges, comma-separated. Empty text trusts none. The detail
  * of a problem names the entry and its fault, for the operator.
  */
 export function parseNetworks(text: string): Parsed<readonly Network[]> {
@@ -128,7 +128,7 @@ function checked(network: Network): Network | string {
   const first = ipaddr[base instanceof ipaddr.IPv4 ? 'IPv4' : 'IPv6']
     .networkAddressFromCIDR(`${address}/${bits}`)
     .toString()
-  // Bits after the prefix are a mistake, and the wider reading would trust strangers.
+  // Bits after the prefix are a mistake, and ignoring them would trust strangers.
   if (first === address) return network
   return `has bits after its prefix: ${first}/${bits} is the range, ${address}/${bitsMax} the address`
 }

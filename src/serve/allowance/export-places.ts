@@ -6,7 +6,7 @@ import { hashKey } from './allowance-table.ts'
 /** Limits of exports in progress. */
 type ExportPlaceLimits = Readonly<{ perCaller: number; perNode: number }>
 
-/** Memory and settings of the places; they may be passed between threads. */
+/** Memory and settings of the places, structured-cloneable for other threads. */
 export type ExportPlacesMemory = Readonly<{
   limits: ExportPlaceLimits
   secret: string
@@ -15,12 +15,12 @@ export type ExportPlacesMemory = Readonly<{
 
 /** The place of one export. Further calls of `release` do nothing. */
 export type ExportPlace = Readonly<{
-  /** States the moment at which the export is expected to end, in milliseconds of the monotonic clock. */
+  /** Reports when the export is expected to end, in milliseconds of the monotonic clock. */
   expectEnd(atMs: number): void
   release(): void
 }>
 
-/** A place; or the limit that is reached, and the moment at which the first of its exports is expected to end. */
+/** A place; or the reached limit, and when the first of its exports is expected to end. */
 type TakenPlace =
   | Readonly<{ ok: true; place: ExportPlace }>
   | Readonly<{ ok: false; full: 'caller' | 'node'; freeAtMs: number }>
@@ -36,7 +36,7 @@ export type ExportPlaces = Readonly<{
 
 /** Exports that one address may have in progress. */
 export const EXPORTS_PER_CALLER = 2
-/** Exports in progress on one node. Each holds one write of 64 KiB at most. */
+/** Most exports in progress on one node. Each holds at most one write of 64 KiB. */
 export const EXPORTS_PER_NODE = 512
 
 /** Words before the entries: the lock. */
@@ -47,7 +47,7 @@ const LOW = 0
 const HIGH = 1
 const ENDS_AT = 2
 
-/** Allocates the memory of the places; `secret` is random and of this process only. */
+/** Allocates the memory of the places. `secret` must be random for each run. */
 export function allocateExportPlaces(limits: ExportPlaceLimits, secret: string): ExportPlacesMemory {
   const { perCaller, perNode } = limits
   assert(perCaller >= 1 && perNode >= perCaller, `${perCaller} of ${perNode} exports of a caller`)

@@ -5,7 +5,7 @@ import type { EventWire } from '../../protocol/event.ts'
 import { TABLE_COLUMNS } from '../describe/dataset-columns.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
 
-/** The list of an answer as a table. The API and the pages make their CSV from it. */
+/** List of an answer as a table, for the CSV of the API and of the pages. */
 export function answerTable(
   id: TableEndpoint,
   answer: Readonly<{ asOf: AsOf; next?: string | null }>,

@@ -46,11 +46,11 @@ export type NodeReport = Readonly<{
   mirror?: () => MirrorReport | null
 }>
 
-/** Report of a mirror about itself. Its version changes with everything else in it. */
+/** Report of a mirror about itself. Its version changes with every other field. */
 export type MirrorReport = Readonly<{
   version: number
   mirror: Mirror
-  /** The origin's word about held drafts; null before it has given it. */
+  /** The origin's report about held drafts; null before the first. */
   finality: Finality | null
 }>
 
@@ -125,7 +125,7 @@ function eventTypeAnswers(source: AnswerSource): EndpointAnswers<'eventTypes' | 
   }
 }
 
-/** The catalogue of event types as of a head, with the kinds seen up to it. */
+/** Catalogue of event types as of a head, with the kinds seen up to it. */
 function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTypes {
   const schemas = eventSchemas(chain)
   return {
@@ -146,7 +146,7 @@ function catalogue(head: Head, seen: readonly KindSeen[], chain: Chain): EventTy
   }
 }
 
-/** `/status`: the head and its age as of the present minute. */
+/** Answer of `/status`: the head and its age as of the current minute. */
 function statusAnswer(source: AnswerSource, node: NodeReport): EndpointAnswer {
   const { id, origin, chain, simulated } = source.reader.identity
   return endpointAnswer(source, answerFormat('status'), (_, { head, held }, present) => {
@@ -171,7 +171,7 @@ function statusAnswer(source: AnswerSource, node: NodeReport): EndpointAnswer {
           chain,
           simulated,
           following,
-          // A mirror holds no drafts, and passes on the word of its origin.
+          // A mirror holds no drafts, and passes on its origin's report.
           finality: mirror?.finality ?? finalityOf(counts, node.asksChain),
           mirror: mirror?.mirror ?? null,
         }

@@ -14,7 +14,7 @@ import {
 import type { EventType } from '../../protocol/rules.ts'
 import ical from 'ical-generator'
 
-/** Name and public URL of a service with pages. The API knows neither. */
+/** Name and public URL of a service with pages, which the API does not know. */
 type CalendarSite = Readonly<{ name: string; url: string }>
 
 /**
@@ -34,7 +34,7 @@ export function openScheduleCalendar(origin: string, site?: CalendarSite): (snap
       origin,
       moments: kept.map(({ contestId, revision, ...entry }) => ({
         ...entry,
-        // A contest that was never planned began with its first event, at that moment.
+        // A contest that was never planned began with its first event.
         ...(revision(revisions.get(contestId ?? 0)) ?? { sequence: 0, changedMs: msOf(entry.atMs) }),
       })),
     })
@@ -97,7 +97,7 @@ export function siteCalendarRoute(reader: LogReader, site: CalendarSite): Answer
   }
 }
 
-/** Number of times that a planned moment has moved, and the moment of the event that last changed its entry. */
+/** Number of moves of a planned moment, and the moment of the event that last changed its entry. */
 type Revision = Readonly<{ sequence: number; changedMs: Ms }>
 
 /** Revisions of a contest's planned moments. */
@@ -135,7 +135,7 @@ function contestRevisions(
 
 type EntryState = Readonly<{ ms: number | undefined; title: string | undefined }>
 
-/** Folds the plans of one contest. A new title changes an entry too, but does not move it. */
+/** Folds the plans of one contest. A new title changes an entry without moving it. */
 function revisionOf(
   plans: readonly PlanChange[],
   momentOf: (details: PlanDetails) => number | undefined,
@@ -154,7 +154,7 @@ function revisionOf(
   return { sequence, changedMs }
 }
 
-/** Reads the plans of a month's loyalty payment. After the correction of a plan, the last uncancelled one applies again. */
+/** Reads the plans of a month's loyalty payment. After a plan is corrected, the last uncancelled one applies again. */
 function loyaltyRevision(snapshot: Snapshot, month: string): Revision | undefined {
   const plans: { seq: number; ms: number | undefined }[] = []
   let revision: Revision | undefined
@@ -199,7 +199,7 @@ function readPlans(
 
 export const CALENDAR_TYPE = 'text/calendar; charset=utf-8'
 
-/** A calendar feed. Its bytes depend on nothing else, so they change only when an entry does. */
+/** Calendar feed. Its bytes depend on nothing else, so they change only when an entry does. */
 type Calendar = Readonly<{
   name: string
   description: string
@@ -227,7 +227,7 @@ export type CalendarMoment = Readonly<{
 
 const LINE_END = '\r\n'
 
-/** The soonest entries, at most `CALENDAR_ENTRIES_MAX`, in their order, and a sentence that says that there are more. */
+/** Soonest entries in their order, at most `CALENDAR_ENTRIES_MAX`, and a sentence when there are more. */
 export function soonestOf<Entry extends Readonly<{ atMs: number }>>(
   entries: readonly Entry[],
 ): Readonly<{ kept: readonly Entry[]; note: string }> {
@@ -264,7 +264,9 @@ function format({ name, description, product, origin, moments }: Calendar): stri
 
 const END = 'END:VCALENDAR'
 
-/** Octets of a line without its end. The library folds too, but slowly: it makes an encoder for each character. */
+/**
+ * Octets of a line without its end. The library also folds lines, but slowly: it makes an encoder for each character.
+ */
 const LINE_BYTES_MAX = 74
 
 /** Folds a line between characters (RFC 5545, section 3.1). */

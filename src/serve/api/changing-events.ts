@@ -3,8 +3,8 @@ import type { Books } from '../../project/fold/books.ts'
 import { causeType, type ChangedList, type RuleKind, ruleKind, TYPE_TERMS } from '../../protocol/rules.ts'
 import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 
-// The events that can change an answer. The answer's ETag names the newest of them, so other events keep the ETag. The kind
-// of a correction is the type of the corrected event; a corrected payout may be of any kind.
+// Events that can change an answer. The answer's ETag names the newest of them, so that other events keep the ETag. The
+// kind of a correction is the type of the corrected event, so a corrected payout may be of any kind.
 
 type Kind = Pick<KindSeen, 'type' | 'kind'>
 
@@ -14,7 +14,7 @@ const CHANGED_BY_PAYOUT: Readonly<Record<RuleKind<'payout'>, readonly ChangedLis
   '*': ['contests', 'prizes'],
 }
 
-/** Seq of the newest event of the kinds that `isMeant` picks; 0 when there is none. */
+/** Seq of the newest event of the kinds that pass `isMeant`; 0 when there is none. */
 export function newestOf(kinds: readonly KindSeen[], isMeant: (kind: Kind) => boolean): Seq {
   return kinds
     .filter(isMeant)
@@ -22,8 +22,8 @@ export function newestOf(kinds: readonly KindSeen[], isMeant: (kind: Kind) => bo
 }
 
 /**
- * Seq of the newest event that can change a list. The first event of a contest that was never scheduled changes the
- * schedule, of whatever type it is: it creates the contest.
+ * Seq of the newest event that can change a list. Any type of event can be the first of a contest that was never
+ * scheduled, and then it changes the schedule.
  */
 export function newestChange(
   { kinds, newestMove }: Pick<Snapshot, 'kinds' | 'newestMove'>,
@@ -45,10 +45,7 @@ export function newestOfContest(books: Books, contestId: number): Seq {
   return books.contest(contestIdOf(contestId))?.lastSeq ?? BEFORE_FIRST
 }
 
-/**
- * The lower of two seqs. Given the newest event of each of two filters, no event that passes both is newer than the
- * lower one.
- */
+/** Lower of two seqs. If they are the newest events of two filters, no event newer than the lower one passes both. */
 export function earlier(a: Seq, b: Seq): Seq {
   return a < b ? a : b
 }

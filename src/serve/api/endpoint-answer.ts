@@ -13,24 +13,24 @@ import { type EndpointAnswer, problemReply, type Reply, type RouteRequest } from
 import { answerTable } from './answer-tables.ts'
 import { earlier, newestChange } from './changing-events.ts'
 
-/** The log that answers are computed from, and the form of their ETags. */
+/** Log from which answers are computed, and the form of their ETags. */
 export type AnswerSource = Readonly<{ reader: LogReader; etag: PresentEtag }>
 
 /**
- * An answer that is ready to be computed. Requests without an answer are refused before this, so a caller that names the
- * ETag gets `unchanged` without a computation.
+ * Answer that is ready to be computed. Requests without an answer are refused before, so that a caller with the ETag
+ * gets `unchanged` without a computation.
  */
 type Projection<Value> = Readonly<{
   freshness: Freshness
   /** Seq of the last event that could change the answer, apart from `asOf`; the head if absent. */
   changedBy?: Seq
-  /** Version of what the answer shows beside the log and the clock. */
+  /** Version of anything that the answer shows besides the log and the clock. */
   beside?: string
   /** Computes the answer, or a problem if the request has none. */
   compute(): Parsed<Value>
 }>
 
-/** An answer in the format of a request, and the seq of the last event that it counts. */
+/** Answer in the requested format, and the seq of the last event that it counts. */
 type Formatted = Readonly<{
   body: string
   type: string
@@ -41,7 +41,7 @@ type Formatted = Readonly<{
 type Prepare<Value> = (request: RouteRequest, snapshot: Snapshot, present: Ms) => Parsed<Projection<Value>>
 type Format<Value> = (value: Value, request: RouteRequest, snapshot: Snapshot) => Formatted
 
-/** Answer of an endpoint that the table of computed answers has. */
+/** Answer of an endpoint in the table of computed answers. */
 export function computedAnswer(source: AnswerSource, id: RecomputedEndpoint): EndpointAnswer {
   return endpointAnswer(source, answerFormat(id), (request, snapshot) => {
     const prepared = ANSWERS[id](snapshot.books, request)
@@ -53,8 +53,8 @@ export function computedAnswer(source: AnswerSource, id: RecomputedEndpoint): En
 }
 
 /**
- * Answer of an endpoint, made in one snapshot of the log. Nothing is computed if the caller has the answer already. A page
- * takes its value, without the format.
+ * Answer of an endpoint, made in one snapshot of the log. Computes nothing if the caller has the answer already. Pages
+ * use its value, without the format.
  */
 export function endpointAnswer<Value>(
   { reader, etag: presentEtag }: AnswerSource,
@@ -95,14 +95,17 @@ export function endpointAnswer<Value>(
   }
 }
 
-/** Whether the caller names this ETag. `*` names any existing answer, which is known only after computing it. */
+/**
+ * Whether the caller names this ETag. `*` does not count, because it means any existing answer, which only computing
+ * shows.
+ */
 export function holdsByName(request: RouteRequest, etag: string): boolean {
   return request.header('if-none-match')?.trim() !== '*' && request.holds(etag)
 }
 
 /**
- * Formats an answer as JSON, or with `format=csv` its list as a table. Its seq is that of `asOf`. `Link` names the next page,
- * in the same format.
+ * Formats an answer as JSON, or with `format=csv` its list as a table. Its seq is that of `asOf`. `Link` names the next
+ * page, in the same format.
  */
 export function answerFormat(id: EndpointId): Format<Readonly<{ asOf: AsOf; next?: string | null }>> {
   const tableId = isTableEndpoint(id) ? id : null

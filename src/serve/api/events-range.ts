@@ -17,11 +17,11 @@ export type EventsRange = Readonly<{
   after: Seq
   before: Seq
   limit: number
-  /** Whether the query gives a `before` of at most head + 1. A descending page then never changes. */
+  /** Whether the query's `before` is at most head + 1, so that a descending page never changes. */
   anchored: boolean
 }>
 
-/** Resolves the query of `/events` against one snapshot. `latest` is the latest moment that it may name. */
+/** Resolves the query of `/events` against one snapshot. `latest` is the latest moment allowed in it. */
 export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, latest: Ms): Parsed<EventsRange> {
   const order = query.word('order') === 'desc' ? 'desc' : 'asc'
   const givenBefore = query.integer('before')

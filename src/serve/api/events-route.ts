@@ -34,14 +34,14 @@ export function eventsRoute({ reader, etag }: AnswerSource): AnswerRoute {
 }
 
 /**
- * Rows of a brief page with a filter or details. Each is found apart, at three to five times the cost of a row in
- * sequence.
+ * Most rows of a brief page with a filter or details. Each is found separately, which costs three to five times a row
+ * in sequence.
  */
 const BRIEF_FILTERED_ROWS = 100
 
 /**
- * Whether a page costs little: an unfiltered page of the default length at most, or a short page of one contest or of
- * types and kinds. `nonzero` and `tx` may read many events to find a few.
+ * Whether a page is cheap: unfiltered with at most the default length, or short and of one contest or of types and
+ * kinds. `nonzero` and `tx` may read many events to find a few.
  */
 function isBrief(query: ParsedQuery): boolean {
   const limit = query.integer('limit') ?? PAGE_LIMIT_DEFAULT
@@ -73,7 +73,7 @@ function pageReply(presentEtag: PresentEtag, ask: RouteRequest, snapshot: Snapsh
   const unchanged = { is: 'unchanged', keep: 'revalidate', etag, headers: seqHeader } as const
   if (isHeld && !mayBeCut(ask.query, range.value)) return unchanged
   const page = makePage(ask, range.value, snapshot)
-  // A page that is settled now was not when its caller got that ETag: an event without a match has settled it.
+  // The caller's ETag is of an unsettled page. An event without a match may have settled it since.
   if (isHeld && !page.isSettled) return unchanged
   const { type, body, headers } = page
   return page.isSettled
@@ -81,7 +81,7 @@ function pageReply(presentEtag: PresentEtag, ask: RouteRequest, snapshot: Snapsh
     : { is: 'body', keep: 'revalidate', etag, type, body, headers: { ...seqHeader, ...headers } }
 }
 
-/** Whether an ascending page may end before its range does, which settles it. */
+/** Whether an ascending page may end before its range, which settles it. */
 function mayBeCut(query: ParsedQuery, { order, after, before, limit }: EventsRange): boolean {
   if (order === 'desc') return false
   return query.flag('details') || before - 1 - after > Math.min(limit, EXAMINED_MAX)
@@ -133,7 +133,7 @@ export function eventsChangedBy(
 
 type Walked = WalkResult & Readonly<{ details?: Uint8Array }>
 
-/** Walks the range. Its bounds may be equal or reversed; then the page is empty. */
+/** Walks the range. Equal or reversed bounds give an empty page. */
 function walk(
   snapshot: Snapshot,
   { query }: RouteRequest,
@@ -167,7 +167,7 @@ function nextOf(
   return `${ask.path}${ask.query.format(limit === undefined ? bound : { ...bound, limit })}`
 }
 
-/** The stored lines with the JSON of the page around them. No event is parsed. */
+/** Stored lines with the JSON of the page around them. No event is parsed. */
 function pageOf(
   { query }: RouteRequest,
   range: EventsRange,
@@ -196,11 +196,11 @@ export function csvHeader(details: boolean): Uint8Array {
   return Buffer.from(`${COLUMNS}${details ? ',details' : ''}\r\n`)
 }
 
-/** Last seq that a CSV answer has read, and whether more follow: the fields of `page` that CSV cannot carry. */
+/** Last seq that a CSV answer has read, and whether more follow. CSV cannot carry these fields of `page`. */
 type CsvExtent = Readonly<{ scannedTo: number; hasMore: boolean }>
 
 /**
- * Headers of a CSV answer. Its file name has the filter and the range of seqs; that of a page also has `part`, so that
+ * Headers of a CSV answer. Its file name has the filter and the range of seqs. A page's name also has `part`, so that
  * nobody takes it for the whole.
  */
 export function csvHeaders(

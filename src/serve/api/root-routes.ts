@@ -7,12 +7,12 @@ import { JSON_TYPE } from '../http/headers.ts'
 import { type AnswerRoute, problemReply } from '../http/route.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../http/problem-document.ts'
 
-/** Routes outside the API that are no pages: `/llms.txt`, and the explanations to which a problem's `type` leads. */
+/** Routes outside the API that are not pages: `/llms.txt`, and the explanations that a problem's `type` links to. */
 export function rootRoutes(): readonly AnswerRoute[] {
   return [llmsRoute(), problemExplanations()]
 }
 
-/** Explanation of a problem: JSON, or for a browser the page `/errors` at the code. */
+/** Explanation of a problem as JSON. A browser gets the page `/errors` at the code instead. */
 function problemExplanations(): AnswerRoute {
   const bodies = new Map<string, string>(
     keysOf(PROBLEMS).map((code) => {

@@ -75,7 +75,7 @@ function sumsReply(log: LogReader, presentEtag: PresentEtag, ask: RouteRequest):
   })
 }
 
-/** Sends the manifest's bytes as the commit that closed the month stored them. */
+/** Sends the manifest's bytes as stored by the commit that closed the month. */
 function manifestReply(log: LogReader, month: Month): Reply {
   const { manifest, months } = log.snapshot((snapshot) => {
     return { manifest: snapshot.month(month)?.manifest, months: snapshot.months() }

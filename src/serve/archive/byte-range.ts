@@ -1,7 +1,8 @@
 /** Requested bytes of a file, `from` inclusive, `to` exclusive; or a range outside the file. */
 export type ByteRange = Readonly<{ from: number; to: number }> | 'unsatisfiable'
 
-// Positions have any number of digits: some clients send 2^63 − 1 for the end. The comparisons below stay correct.
+// Positions have any number of digits, because some clients send 2^63 − 1 for the end. The comparisons below stay
+// correct.
 const RANGE = /^bytes[ \t]*=[ \t]*(\d*)-(\d*)[ \t]*$/i
 
 /**
@@ -23,7 +24,10 @@ export function parseByteRange(header: string | undefined, size: number): ByteRa
   return { from: Number(first), to: last === '' ? size : Math.min(size, Number(last) + 1) }
 }
 
-/** Whether `If-Range` allows a range: it is absent or the same strong ETag. Dates never match; no answer has one. */
+/**
+ * Whether `If-Range` allows a range: it is absent or the same strong ETag. Dates never match, because answers have
+ * none.
+ */
 export function allowsRange(ifRange: string | undefined, etag: string): boolean {
   return ifRange === undefined || ifRange.trim() === etag
 }

@@ -31,7 +31,7 @@ export function parseArchiveName(name: string): ArchiveName | undefined {
 
 const NEARLY_MONTH = /^(\d{4})-?(\d{1,2})(?:\.|$)/
 
-/** The file that a name probably means: `2026-07.jsonl.gz` for `2026-7.jsonl.gz` or `2026-07.csv`. */
+/** File that a name probably means: `2026-07.jsonl.gz` for `2026-7.jsonl.gz` or `2026-07.csv`. */
 export function fileMeant(name: string): string | undefined {
   const [, year = '', part = ''] = NEARLY_MONTH.exec(name) ?? []
   const month = year === '' ? undefined : parseMonth(`${year}-${part.padStart(2, '0')}`)
@@ -47,7 +47,7 @@ export function parseManifest(json: string): ArchiveManifest {
   return manifest
 }
 
-/** Reply for a name below `/archive/` that is no file, with the file that it probably means if there is one. */
+/** Reply for a name below `/archive/` without a file. Suggests the file that it probably means. */
 export function monthNotFound(months: readonly MonthState[], name = ''): Reply {
   const meant = fileMeant(name)
   const isThere = months.some(({ month, manifest }) => {

@@ -9,8 +9,8 @@ import { formatFileName, monthNotFound, parseManifest } from './file-name.ts'
 
 const TYPE = 'application/gzip'
 /**
- * Time without progress after which a transfer ends. Longer than the limit of a stream: the kernel buffers some
- * megabytes, which a slow client reads before our next write.
+ * Time without progress after which a transfer ends. It is longer than that of a stream, because a slow client first
+ * reads some megabytes from the kernel's buffer.
  */
 const STALL_MS_MAX = 120_000
 
@@ -37,7 +37,7 @@ export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthF
     })
 }
 
-/** A closed month never changes: the reply is immutable, has a digest, and supports ranges. */
+/** Reply with a closed month, which never changes. It is immutable, has a digest, and supports ranges. */
 function closedReply(session: Session, state: MonthState, manifestJson: string, file: MonthFile): Reply {
   const { snapshot, ask } = session
   const { month, lastSeq } = state
@@ -52,7 +52,7 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
     ...(lastSeq === null ? {} : { 'Daybook-Last-Seq': String(lastSeq) }),
   }
   const caching = { keep: 'immutable', etag } as const
-  // Before the range, which may be one of another file.
+  // Before the range, which may be one of another version of the file.
   if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
   if (ask.holds(etag)) return { is: 'unchanged', compress: false, ...caching, headers }
 
@@ -78,7 +78,7 @@ function closedReply(session: Session, state: MonthState, manifestJson: string, 
   }
 }
 
-/** The open month up to the head of the snapshot. Events published during the transfer are not in it. */
+/** Reply with the open month up to the head of the snapshot, without events published during the transfer. */
 function openReply(
   session: Session,
   month: Month,
@@ -101,10 +101,10 @@ function openReply(
   return { is: 'file', status: 200, type: TYPE, bytes, chunks, ...caching }
 }
 
-/** Bytes of a stretch, read piece by piece, each in its own snapshot after the one before is sent. */
+/** Bytes of a stretch, in pieces. Each piece is read in its own snapshot after the previous one is sent. */
 function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iterable<Uint8Array> {
   if (ask.method === 'HEAD') return () => []
-  // Read before the status is sent, so that a damaged store gives a 500 and no truncated file.
+  // Read before the status is sent, so that a damaged store gives a 500 instead of a truncated file.
   const first = pieceAt(snapshot, stretch, stretch.from)
   // A response that times out closes its connection, because it has no `timeout` listener.
   ask.response.setTimeout(STALL_MS_MAX)
@@ -123,13 +123,15 @@ function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iter
 function pieceAt(snapshot: Snapshot, { month, file, layout, to }: Stretch, at: number): Uint8Array {
   const { storedBytes, ending } = layout
   if (at >= storedBytes) return ending.subarray(at - storedBytes, to - storedBytes)
-  // The rest of other segments would not fit what was sent. A transfer that breaks off is tried again.
+  // Other segments would not fit the bytes already sent. The client retries a broken transfer.
   if (!snapshot.keepsMonth(month, file, storedBytes))
     throw new Error(`${formatFileName(month, file)} has other segments than when its transfer began`)
   return snapshot.monthChunk(month, file, at, Math.min(to, storedBytes))
 }
 
-/** Caches the newest layout of each open file while it is right, so that its ending is compressed once for each head. */
+/**
+ * Caches the newest layout of each open file while it is right, so that its ending is compressed once for each head.
+ */
 function cacheOpenLayouts(): (snapshot: Snapshot, month: Month, file: MonthFile) => MonthLayout {
   const newest = new Map<MonthFile, Readonly<{ head: Seq; layout: MonthLayout }>>()
   return (snapshot, month, file) => {

@@ -61,7 +61,10 @@ function logKeysOf({ identity }: LogReader, snapshot: Snapshot): LogKeys {
   }
 }
 
-/** A receipt changes only with its checkpoint, so its ETag is the checkpoint's and a 304 computes no proof. */
+/**
+ * Reply with a receipt. It changes only with its checkpoint, so it has the checkpoint's ETag, and a 304 computes no
+ * proof.
+ */
 function proofReply(snapshot: Snapshot, ask: RouteRequest): Reply {
   const head = snapshot.head.seq
   const seq = parseSeq(ask.segments['seq'] ?? '')
@@ -83,7 +86,7 @@ function proofReply(snapshot: Snapshot, ask: RouteRequest): Reply {
 /** Media type of a signed note. */
 const NOTE_TYPE = 'text/plain; charset=utf-8'
 
-/** Caching of an answer that may change with the head: its ETag, and the last event that it counts as `Daybook-Seq`. */
+/** Cache policy of an answer that may change with the head: its ETag, and the last counted event as `Daybook-Seq`. */
 export function revalidated(
   seq: Seq,
   etag: string,
@@ -92,12 +95,12 @@ export function revalidated(
   return { keep: 'revalidate', etag, headers: { 'Daybook-Seq': String(seq), ...headers } }
 }
 
-/** Seconds until witnesses are asked again, when the log has grown. */
+/** Seconds until witnesses are asked again after the log has grown. */
 const ASKED_AGAIN_SECONDS = 10
 
 /**
- * The newest witnessed checkpoint, if it covers an event, or null for any; otherwise the problem. Only a log with
- * witnesses lets the caller try again.
+ * Newest witnessed checkpoint if it covers the event (null for any), otherwise the problem. Only a log with witnesses
+ * allows a retry.
  */
 function witnessedOf({ witnessed }: Snapshot, seq: Seq | null): WitnessedCheckpoint | Problem {
   const known = witnessed()
@@ -130,7 +133,7 @@ function witnessesOf({ head, witnessed, cosigners }: Snapshot): Witnesses {
   }
 }
 
-/** Name of a verifier key: what is before its id (C2SP signed-note). */
+/** Name of a verifier key: the part before its id (C2SP signed-note). */
 function nameOf(vkey: string): string {
   return vkey.split('+', 1)[0] ?? ''
 }

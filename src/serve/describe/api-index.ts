@@ -8,7 +8,7 @@ import { NOTICE, SUBJECT } from './information.ts'
 /** Path of the index: the base of every endpoint. */
 const INDEX_PATH = '/api/v1'
 
-/** Route of `/api/v1`: every endpoint with its meaning and parameters, and where they are described. */
+/** Route of `/api/v1`: every endpoint with its meaning and parameters, and links to their descriptions. */
 export function indexRoute(licence: string | null): AnswerRoute {
   const body = JSON.stringify({
     description: SUBJECT,

@@ -18,7 +18,7 @@ import { referTo, SCHEMAS_BASE } from './json-document.ts'
 
 type ComponentSchemas = Readonly<Record<string, JsonSchema>>
 
-/** Schemas of shared parts of answers, and of the manifest, which is a file, by their names in the documents. */
+/** Schemas of shared parts of answers, and of the manifest (a file), by their names in the documents. */
 const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ArchiveManifest: manifestSchema,
   AsOf: asOfSchema,
@@ -36,7 +36,7 @@ const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
 
 let made: ComponentSchemas | undefined
 
-/** Schemas of all answers and of their shared parts, by name, made once. They refer to each other by `$ref`. */
+/** Schemas of all answers and their shared parts by name, made once. They refer to each other by `$ref`. */
 export function componentSchemas(): ComponentSchemas {
   return (made ??= makeSchemas())
 }

@@ -25,7 +25,7 @@ export type Column = Readonly<{
   values: readonly string[] | null
 }>
 
-/** Parts of a JSON Schema from which a column is made. */
+/** Parts of a JSON Schema that determine a column. */
 type FieldSchema = Readonly<{
   $ref?: string
   type?: string | readonly string[]
@@ -39,7 +39,7 @@ type FieldSchema = Readonly<{
   'x-unit'?: string
 }>
 
-/** Values by which the forms with a pattern are recognised. */
+/** Sample values that identify the forms with a pattern. */
 const SAMPLES: readonly (readonly [value: string, form: ColumnForm])[] = [
   ['0.000000000', { is: 'decimal', decimals: 9 }],
   ['0.000000000000', { is: 'decimal', decimals: 12 }],
@@ -49,7 +49,7 @@ const SAMPLES: readonly (readonly [value: string, form: ColumnForm])[] = [
 
 const schemas: Readonly<Record<string, FieldSchema>> = componentSchemas()
 
-/** Columns of the CSV of each list: its plain fields, then the fields of its objects. They are those of OpenAPI. */
+/** Columns of the CSV of each list, from OpenAPI: its plain fields, then the fields of its objects. */
 export const TABLE_COLUMNS: Readonly<Record<TableEndpoint, readonly Column[]>> = recordOf(
   TABLE_ENDPOINTS,
   (id) => {
@@ -84,7 +84,7 @@ function fieldNames({ properties = {} }: FieldSchema): readonly string[] {
   return Object.keys(properties)
 }
 
-/** Row of the CSV of `/patterns`: the figures of an hour of the week, or a kind of play in it. */
+/** Row of the CSV of `/patterns`: figures of an hour of the week, or of a kind of play in it. */
 function patternRow({ properties = {} }: FieldSchema): FieldSchema {
   const { day = {}, hour = {}, byKind = {}, ...figures } = properties
   const kind = {
@@ -99,7 +99,7 @@ function patternRow({ properties = {} }: FieldSchema): FieldSchema {
   return { properties: { day, hour, ...Object.fromEntries(either) } }
 }
 
-/** A column by its name: a field, or a path such as `input.digest`. */
+/** Column of a name: a field, or a path such as `input.digest`. */
 function columnOf(name: string, row: FieldSchema): Column {
   const steps = name
     .split('.')

@@ -31,7 +31,7 @@ const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode
   at: ['in-the-future'],
 }
 
-/** Problems of a variable part of a path that names nothing, or nothing that this node has yet. */
+/** Problems of a variable part of a path that names nothing, or nothing on this node yet. */
 const OF_PATH_PARTS: Readonly<Record<PathPart, readonly ProblemCode[]>> = {
   id: ['contest-not-found'],
   seq: ['event-not-found', 'behind'],
@@ -41,7 +41,7 @@ const OF_PATH_PARTS: Readonly<Record<PathPart, readonly ProblemCode[]>> = {
   type: ['not-found'],
 }
 
-/** Problems of an endpoint beside those of every endpoint, by status, then in the order of `PROBLEMS`. */
+/** Problems of an endpoint besides the common ones, by status, then in the order of `PROBLEMS`. */
 export function problemsOf({ path, parameters, problems = [] }: Endpoint): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...(parameters.length === 0 ? [] : (['invalid-parameter', 'repeated-parameter'] as const)),

@@ -167,7 +167,7 @@ function typeOf({ form }: Column): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A file of the site for analysts: a file of the archive, or a CSV of the API. */
+/** File of the site for analysts: a file of the archive, or a CSV of the API. */
 type PublishedFile = Readonly<{
   /** Unique name, in lower case. */
   name: string
@@ -237,7 +237,7 @@ function monthFiles(base: string, { month, manifest: json }: MonthState): readon
   return [...files, signed]
 }
 
-/** A contest's own CSV is left out, because it is one of many. `events` has its rows too. */
+/** Tables of the Data Package. A contest's own CSV is left out: it is one of many, and `events` has its rows too. */
 const TABLES = {
   contests: { title: 'Contests', key: 'id', rows: 'The first 10,000; the header Link has the next' },
   payouts: { title: 'Unpaid prizes', key: null, rows: 'The first 10,000; the header Link has the next' },

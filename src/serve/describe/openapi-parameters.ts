@@ -21,7 +21,7 @@ export function queryParameter({ name, form, absent, meaning, example }: Paramet
 
 type Example = string | number | readonly string[] | readonly number[]
 
-/** The example as a value of its schema, not as text in a URL. */
+/** Example as a value of its schema, not as text in a URL. */
 function exampleOf(form: ParameterForm, example: string): Example {
   if (form.is === 'integer') return Number(example)
   if (form.is === 'integers') return example.split(',').map(Number)
@@ -72,7 +72,7 @@ export function schemaOf(
   }
 }
 
-/** Repeated parameters, as generated clients send them. Lists with commas are accepted too. */
+/** Schema of a list as repeated parameters, which generated clients send. Lists with commas are accepted too. */
 function listSchema(items: JsonSchema): Readonly<{ schema: JsonSchema; style: 'form'; explode: true }> {
   return {
     style: 'form',
@@ -116,7 +116,7 @@ export function pathParameters(path: string): readonly JsonSchema[] {
   return pathParts(path).map((name) => ({ name, in: 'path', required: true, ...PATH_PARAMETERS[name] }))
 }
 
-/** Request headers that an endpoint reads beside the common ones. */
+/** Request headers that an endpoint reads besides the common ones. */
 export const HEADER_PARAMETERS: Readonly<Partial<Record<EndpointId, readonly JsonSchema[]>>> = {
   stream: [
     {

@@ -19,7 +19,7 @@ import { documentReply, referTo } from './json-document.ts'
 import type { EndpointId } from '../../protocol/paths.ts'
 import type { RouteReply } from '../http/route.ts'
 
-/** A captured answer about the sample log. A test compares it with a new one. */
+/** Captured answer about the sample log. A test compares it with a new one. */
 export type Example = Readonly<{
   /** Id of the endpoint, or `problem`. */
   of: string
@@ -61,7 +61,7 @@ export function openapi({ version, licence }: DocumentTerms): JsonSchema {
   }
 }
 
-/** A path as OpenAPI writes it. OpenAPI has no parts of several segments; their descriptions say so. */
+/** Path in the form of OpenAPI. OpenAPI has no parts of several segments; their descriptions mention it. */
 function templateOf(path: string): string {
   return path.replace('...}', '}')
 }
@@ -238,7 +238,7 @@ const MONTH = [
   'Content-Disposition',
 ]
 
-/** Caching of answers without `Daybook-Seq`: they never change, or only with the build. */
+/** Cache policies of answers without `Daybook-Seq`, which never change, or only with the build. */
 const WITHOUT_SEQ: ReadonlySet<Caching> = new Set<Caching>(['immutable', 'build', 'never'])
 
 function headersOf({ id, caching }: Endpoint): JsonSchema {
@@ -300,7 +300,7 @@ function csvSchema(id: TableEndpoint): JsonSchema {
   }
 }
 
-// Schema of the parts of a stream. OpenAPI 3.2 has `itemSchema` for it; 3.1 has nothing.
+// Schema of the parts of a stream. OpenAPI 3.2 has `itemSchema` for it; 3.1 has no equivalent.
 const STREAM: Readonly<Record<keyof typeof STREAM_PARTS, JsonSchema>> = {
   'text/event-stream': {
     schema: {

@@ -4,8 +4,8 @@ import type { ProblemCode } from '../../protocol/problem.ts'
 type ProblemCure = Readonly<{ meaning: string; cure: string }>
 
 /**
- * Explanation of every problem. The page `/errors` and the answers below `/api/problems` are made from it. A code without a
- * row does not compile.
+ * Explanation of every problem, for the page `/errors` and the answers below `/api/problems`. A code without a row does
+ * not compile.
  */
 export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
   'invalid-parameter': {

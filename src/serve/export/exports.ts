@@ -22,9 +22,9 @@ type ExportSettings = Readonly<{
   places: ExportPlaces
   /** A monotonic clock in milliseconds, the same in all threads. */
   monotonicMs: () => number
-  /** Receives an error thrown by a read of the store. The export that read is broken off. */
+  /** Receives an error thrown by a read of the store. The affected export is aborted. */
   report: (error: unknown) => void
-  /** Called when an export is cut because its reader takes nothing; `seq` is the last one read for it. */
+  /** Called when an export is cut because its reader has stalled. `seq` is the last one read for it. */
   onStalled: (seq: Seq) => void
   limits?: Partial<ExportLimits>
 }>
@@ -32,13 +32,13 @@ type ExportSettings = Readonly<{
 /** Counts of one thread's exports since it started. */
 type ExportCounts = { open: number; ended: Record<ExportEnd, number> }
 
-/** Cause of an export's end: it is whole, its caller left or took nothing, or the node failed. */
+/** Cause of an export's end: it is whole, its caller left or stalled, or the node failed. */
 type ExportEnd = 'whole' | 'client' | 'stalled' | 'error'
 
 /** The whole CSV answers of one thread. */
 export type Exports = Disposable &
   Readonly<{
-    /** The routes, of which those of the log's events also answer whole CSV files. */
+    /** Returns the routes; those of the log's events now also answer whole CSV files. */
     over(routes: readonly Route[]): readonly Route[]
     counts(): Readonly<ExportCounts>
   }>
@@ -84,7 +84,7 @@ export function openExports(settings: ExportSettings): Exports {
     },
   })
 
-  /** Makes every check before the first byte, then begins the export. */
+  /** Makes all checks before the first byte, then begins the export. */
   function handle(ask: StreamAsk): Reply {
     return reader.snapshot((snapshot): Reply => {
       const { query, response } = ask
@@ -125,7 +125,7 @@ export function openExports(settings: ExportSettings): Exports {
         ended: false,
       }
       try {
-        // Read before the status is sent, so that a damaged store gives a 500 and no truncated file.
+        // Read before the status is sent, so that a damaged store gives a 500 instead of a truncated file.
         const rows = readRows(snapshot, run, limits)
         response.writeHead(200, all)
         begin(run, Buffer.concat([csvHeader(run.details), rows]))
@@ -206,7 +206,7 @@ export function openExports(settings: ExportSettings): Exports {
 /** The page's CSV of the log; its bytes are those of the API. */
 const PAGE_CSV_PATH = '/events.csv'
 
-/** The route with its whole answers, if it is one of the log's events. */
+/** Returns the route, with whole answers if it is one of the log's events. */
 function withWhole(route: Route, handle: (ask: StreamAsk) => Reply): Route {
   if (route.streaming === true) return route
   const isPage = route.path === PAGE_CSV_PATH
@@ -252,7 +252,7 @@ function readRows(snapshot: Snapshot, run: ExportRun, limits: ExportLimits): Uin
   return rows.bytes
 }
 
-/** Moment at which an export is expected to end, if it goes on as fast as until now. */
+/** Expected end of an export at its speed until now. */
 function expectedEnd(run: ExportRun, now: number, limits: ExportLimits): number {
   const { after, before, order } = run.range
   const all = before - after
@@ -262,7 +262,7 @@ function expectedEnd(run: ExportRun, now: number, limits: ExportLimits): number 
   return now + (elapsed * (all - scanned)) / scanned
 }
 
-/** Limits of the exports of one thread. The end of a name is its unit. */
+/** Limits of the exports of one thread. Each name ends with its unit. */
 export type ExportLimits = Readonly<{
   /** Size of one write. The next write starts when the socket has drained. */
   writeBytesMax: number
@@ -270,9 +270,9 @@ export type ExportLimits = Readonly<{
   rowBytesMax: number
   /** Events examined for one write. */
   scanEventsMax: number
-  /** Time after which an export from which nothing is taken is given up. */
+  /** Time after which a stalled export is aborted. */
   stallMs: number
-  /** Time after which an export that waits for its reader is watched for progress, and between two looks. */
+  /** Time after which a waiting export is checked for progress, and between two checks. */
   lookMs: number
   /** Period of the timer that all exports share. */
   tickMs: number

@@ -5,7 +5,7 @@ type FairOrder<Work> = Readonly<{
   /** Queues work after the caller's earlier work. */
   add(caller: string, work: Work): void
   /**
-   * Takes the next work; undefined if none waits, or if all waiting callers have `atOnce` pieces of work in progress.
+   * Takes the next work. Undefined if none waits, or if all waiting callers have `atOnce` pieces of work in progress.
    */
   take(): Started<Work> | undefined
   /** Number of pieces of work that wait. */
@@ -14,7 +14,7 @@ type FairOrder<Work> = Readonly<{
   remembered(): number
 }>
 
-/** Work in progress. Its end must be reported once, with the milliseconds that it took. */
+/** Work in progress. Its end must be reported once, with its duration in milliseconds. */
 type Started<Work> = Readonly<{ work: Work; ended(tookMs: number): void }>
 
 /** The work of one caller, by the virtual times of start-time fair queueing. */
@@ -35,17 +35,17 @@ type CallerQueue<Work> = {
 /** Milliseconds of work that each caller is granted per second of clock time. */
 const GRANT_MS_PER_SECOND = 10
 /**
- * Number of callers that are remembered before idle callers without a debt are forgotten. Few callers are idle and have
- * a debt: the grant pays it in a hundred times the time that they used, so on average there are a hundred for each
- * piece of work in progress.
+ * Number of remembered callers from which idle callers without a debt are removed. Few idle callers have a debt. The
+ * grant pays it in a hundred times the time that they used, so there are about a hundred for each piece of work in
+ * progress.
  */
 const QUEUES_MAX = 20_000
 
 /**
- * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996). The work whose caller has used the least
- * time comes first. An idle caller gains no credit, but its debt shrinks at the rate of the grant: otherwise one page
- * could exclude it for seconds in a crowd of a hundred. Among callers with equal use the newest comes first, because
- * the one that has waited longest is the most likely to have left. `atOnce` limits the work of one caller in progress;
+ * Opens an order by start-time fair queueing (Goyal, Vin and Cheng, 1996). The work of the caller that has used the
+ * least time comes first. An idle caller gains no credit, but its debt shrinks at the rate of the grant. Otherwise one
+ * page could exclude it for seconds in a crowd of a hundred. Among callers with equal use the newest comes first,
+ * because the one that has waited longest has most probably left. `atOnce` limits the work of one caller in progress;
  * `nowMs` is a monotonic clock.
  */
 export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOrder<Work> {
@@ -68,21 +68,21 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
     heap.push(queue)
   }
 
-  /** Forgets the idle callers of which a new queue would be the same. */
+  /** Removes idle callers without a debt, for which a new queue would be the same. */
   function forgetPaid(): void {
     const now = nowMs()
     for (const [caller, queue] of queues) {
       const isIdle = queue.out === 0 && queue.waiting.length === 0
       if (isIdle && startOf(queue, now) === virtualNow) queues.delete(caller)
     }
-    // Waiting callers cannot be forgotten, so the next search is when the rest has doubled.
+    // Waiting callers cannot be removed, so the next search is when the number has doubled.
     forgetAt = Math.max(QUEUES_MAX, queues.size * 2)
   }
 
   function end(queue: CallerQueue<Work>, tookMs: number): void {
     queue.finish += tookMs
     queue.endedMs = nowMs()
-    // The caller's next work has waited for this one to end.
+    // The caller's next work was waiting for this one to end.
     if (queue.out === atOnce && queue.waiting.length > 0) enqueue(queue)
     queue.out -= 1
     out -= 1
@@ -122,21 +122,18 @@ export function openFairOrder<Work>(atOnce: number, nowMs: () => number): FairOr
   }
 }
 
-/** A few places for work in other threads, in a fair order between callers. */
+/** Limited places for work in other threads, in a fair order between callers. */
 type FairPlaces = Readonly<{
-  /** Runs the work when a place is free and it is the caller's turn; settles as the work does. */
+  /** Runs the work in the caller's turn when a place is free. Settles as the work does. */
   run<T>(caller: string, work: () => Promise<Timed<T>>): Promise<T>
   /** Number of pieces of work that wait for a place. */
   waiting(): number
 }>
 
-/** Result of work, and the milliseconds of processor time that its caller is charged. */
+/** Result of work, and the milliseconds of CPU time charged to its caller. */
 export type Timed<T> = Readonly<{ value: T; tookMs: number }>
 
-/**
- * Opens the places. If there are several, one caller never takes the last one, so another caller never waits for that
- * caller alone.
- */
+/** Opens the places. One caller never takes the last of several, so that another caller does not wait for it alone. */
 export function openFairPlaces(places: number, monotonicMs: () => number): FairPlaces {
   const order = openFairOrder<() => Promise<number>>(Math.max(1, places - 1), monotonicMs)
   let free = places
@@ -177,17 +174,17 @@ export function openFairPlaces(places: number, monotonicMs: () => number): FairP
 /** Turns on the serving loop: short synchronous work, in a fair order between callers. */
 type FairTurns = Readonly<{
   /**
-   * Runs the work now if nobody waits and the slice is not used up, otherwise in its caller's turn. It must not throw.
+   * Runs the work now if nobody waits and time is left in the slice, otherwise in its caller's turn. It must not throw.
    */
   run(caller: string, work: () => void): void
   /** Number of pieces of work that wait. */
   waiting(): number
 }>
 
-/** Milliseconds of work after which the event loop reads from sockets again. */
+/** Milliseconds of work before the event loop reads from sockets again. */
 export const SLICE_MS = 4
 
-/** Opens the turns of one thread; `monotonicMs` measures the work. */
+/** Opens the turns of one thread. `monotonicMs` measures the work. */
 export function openFairTurns(monotonicMs: () => number): FairTurns {
   const order = openFairOrder<() => void>(1, monotonicMs)
   let sliceEnd: number | undefined

@@ -1,12 +1,12 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Bytes that are parsed at once: about 150 of the shortest requests, or 1.5 ms. */
+/** Bytes parsed at once: about 150 of the shortest requests, or 1.5 ms. */
 const SLICE_BYTES = 4 * 1024
 const LINE_END = '\r\n'
 const REQUEST_END = '\r\n\r\n'
 
-/** Feeds the parser of each connection in slices, so that one read never holds the serving loop for long. */
+/** Feeds the parser of each connection in slices, so that one read never blocks the serving loop for long. */
 export type RequestFeeds = Readonly<{
   /** Parses more bytes of a connection, unless too many of its requests still wait. */
   resume(socket: Socket): void
@@ -25,7 +25,7 @@ type Feed = {
 }
 
 /**
- * Takes over the bytes of the server's connections. Node would parse a whole read at once: 64 KiB hold two thousand
+ * Takes over the bytes of the server's connections. Node would parse a whole read at once: 64 KiB contain two thousand
  * pipelined requests and take about 20 ms. Here each parse takes one slice, which ends at the end of a request where
  * possible. The next slice is parsed unless `isFull`, which says whether enough requests of the connection wait.
  */
@@ -33,7 +33,7 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
   const feeds = new WeakMap<Socket, Feed>()
 
   function go(socket: Socket, feed: Feed): void {
-    // A connection that is refused is writable no more, and what follows on it is not read.
+    // A refused connection is no longer writable, and the rest of its bytes is not read.
     while (feed.rest !== undefined && !isFull(socket) && socket.writable && !isHeldByNode(socket)) {
       const bytes = feed.rest
       const end = bytes.length <= SLICE_BYTES ? bytes.length : endOfSlice(bytes)
@@ -80,12 +80,14 @@ export function openRequestFeeds(server: Server, isFull: (socket: Socket) => boo
   }
 }
 
-/** Whether Node has paused the parser because the client reads no answers. Parsing then would fail Node's assertion. */
+/**
+ * Whether Node has paused the parser because the client reads no answers. Parsing would then fail an assertion in Node.
+ */
 function isHeldByNode(socket: Socket): boolean {
   return socket.writableNeedDrain || Reflect.get(socket, '_paused') === true
 }
 
-/** Whether the first line of the request that is unfinished after these bytes has ended. False if none is unfinished. */
+/** Whether the first line of the unfinished request after these bytes has ended; false if none is unfinished. */
 function isPastTargetAfter(bytes: Buffer, before: boolean): boolean {
   const end = bytes.lastIndexOf(REQUEST_END, bytes.length, 'latin1')
   if (end >= 0 && end === bytes.length - REQUEST_END.length) return false

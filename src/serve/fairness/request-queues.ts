@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection. The last of them is answered with `Connection: close`. */
+/** Most requests of one connection. The last of them is answered with `Connection: close`. */
 export const REQUESTS_PER_CONNECTION_MAX = 1_000
 
-/** Bytes of memory of the pipelined requests that one thread holds: 20,000 short ones, or 2,700 with 8 KiB of headers. */
+/** Most bytes of pipelined requests in one thread's memory: 20,000 short ones, or 2,700 with 8 KiB of headers. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 
-/** Bytes of a request and its response in Node 26, beside the characters of its target and headers. */
+/** Bytes of a request and its response in Node 26, besides the characters of its target and headers. */
 const REQUEST_BYTES = 3 * 1024
 /** Bytes of a header beside its characters. */
 const HEADER_BYTES = 128
@@ -16,9 +16,9 @@ const BODY_BYTES = 64 * 1024
 
 /** Runs the requests of each connection one at a time. */
 export type RequestQueues = Readonly<{
-  /** Begins the request, now or when the answer before it on the same connection is taken. */
+  /** Begins the request, now or when the previous answer on the same connection is taken. */
   enter(request: IncomingMessage, response: ServerResponse): void
-  /** Whether to stop reading a connection: enough of its requests wait, or it runs no more. */
+  /** Whether to stop reading a connection: enough of its requests wait, or no more will run. */
   isFull(socket: Socket): boolean
   /** The answer in progress on a connection. */
   answering(socket: Socket): ServerResponse | undefined
@@ -46,8 +46,8 @@ type Queue = {
 }
 
 /**
- * Opens the queues of one thread. A pipelined request costs only memory before its turn: `begin` is called when the
- * answer before it has been passed to the kernel completely. Requests after the last answer never run.
+ * Opens the queues of one thread. A pipelined request costs only memory before its turn. `begin` is called when the
+ * previous answer has been passed to the kernel completely. Requests after the last answer never run.
  */
 export function openRequestQueues(
   begin: (request: IncomingMessage, response: ServerResponse) => void,
@@ -123,7 +123,7 @@ function emptyQueue(): Queue {
   return { present: undefined, waiting: [], entered: 0, ended: false }
 }
 
-/** Bytes of memory that a waiting request takes at most. */
+/** Most bytes of memory that a waiting request takes. */
 function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
   let bytes = REQUEST_BYTES + url.length
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -134,7 +134,10 @@ function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
   return bytes
 }
 
-/** Names of the headers that announce a body. `request.headers` would take memory of its own. */
+/**
+ * Names of headers that announce a body. They are searched in the raw headers, because `request.headers` would take
+ * more memory.
+ */
 const BODY = /^(?:content-length|transfer-encoding)$/i
 
 function closeAfter(last: ServerResponse, socket: Socket): void {

@@ -1,9 +1,9 @@
 /** Name of a queue: `live` for subscribers at the head, `history` for those that still read older events. */
 type QueueName = 'live' | 'history'
 
-/** Two queues of subscribers' turns. Each runs in order, for a limited time in each event-loop iteration. */
+/** Two queues of subscribers' turns. Each runs in order, for a limited time in each iteration of the event loop. */
 export type Turns<T> = Readonly<{
-  /** Queues a turn, unless one is queued. It never runs within this call. */
+  /** Queues a turn, unless one is queued. The turn never runs within this call. */
   add(who: T, name: QueueName): void
   /** Number of queued turns of a queue. */
   waiting(name: QueueName): number
@@ -12,9 +12,9 @@ export type Turns<T> = Readonly<{
 }>
 
 /**
- * Opens the queues of turns. `take` does one short step and may add its subscriber again, at the end of its queue.
- * In each event-loop iteration the live queue runs for its slice of time, then the history queue for its own. So neither
- * starves the other or the rest of the node.
+ * Opens the queues of turns. `take` does one short step and may add its subscriber again at the end. In each iteration
+ * of the event loop the live queue runs for its slice of time, then the history queue for its own. So neither starves
+ * the other or the rest of the node.
  */
 export function openTurns<T>(
   settings: Readonly<{

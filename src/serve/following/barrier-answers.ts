@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openBarrierCell } from './barrier-cell.ts'
 import { BEHIND_WAIT_MS_MAX } from './head-waits.ts'
 
-/** Milliseconds between two questions to the engine, however many readers ask: each costs it a commit or a quorum. */
+/** Milliseconds between two questions to the engine, however many readers ask. Each costs it a commit or a quorum. */
 const PACE_MS = 100
 
-/** Answers the serving threads that ask for the head of the whole log. `barrier` asks the engine, or gives null in time. */
+/**
+ * Answers the serving threads that ask for the head of the whole log. `barrier` asks the engine, and returns null after
+ * a timeout.
+ */
 export function answerBarriers(
   memory: SharedArrayBuffer,
   { barrier }: Readonly<{ barrier(msMax: number): Promise<Seq | null> }>,

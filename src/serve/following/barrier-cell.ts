@@ -2,25 +2,25 @@ import { BEFORE_FIRST, type Seq, seqOf } from '../../protocol/seq.ts'
 
 /**
  * Questions of all threads for the head of the whole log, in shared memory. One thread answers them. An answer covers
- * every question that was asked before the answer began.
+ * every question asked before the answer began.
  */
 type BarrierCell = Readonly<{
   /** The memory with which other threads open the same cell. */
   buffer: SharedArrayBuffer
   /**
-   * Asks for the head of the whole log at a moment after this call. Null when it cannot be known, or no answer comes
-   * within `msMax` after the question or the last answer.
+   * Asks for the head of the whole log after this call. Null when it is unknown, or when no answer comes within `msMax`
+   * after the question or the last answer.
    */
   ask(msMax: number): Promise<Seq | null>
   /** Settles when a question is open, or after a second. Only the answering thread calls it. */
   asked(): Promise<void>
-  /** Begins an answer, which covers all questions up to now. Undefined when none is open. */
+  /** Begins an answer, which covers all questions until now. Undefined when none is open. */
   begin(): bigint | undefined
-  /** Answers with the head of the whole log; null when it cannot be known. */
+  /** Answers with the head of the whole log; null when it is unknown. */
   answer(begun: bigint, head: Seq | null): void
 }>
 
-/** The longest wait for a question, so that a stopping thread does not wait forever. */
+/** Longest wait for a question, so that a stopping thread does not wait forever. */
 const WAIT_MS = 1_000
 const ASKED = 0
 const ANSWERED = 1

@@ -6,7 +6,7 @@ import { SECOND_MS } from '../../protocol/moment.ts'
 
 /**
  * Place of a seq. `here`: this node has reached it. `nowhere`: the whole log ends before it, at `head`. `elsewhere`:
- * the log has it, and this node is behind. `unknown`: nobody could tell in time.
+ * the log has it, and this node is behind. `unknown`: no answer came in time.
  */
 type SeqPlace = Readonly<{ is: 'here' | 'elsewhere' | 'unknown' }> | Readonly<{ is: 'nowhere'; head: Seq }>
 
@@ -22,8 +22,8 @@ type Wait = Readonly<{
 /** Requests of one thread that wait until this node has reached a seq. */
 export type HeadWaits = Readonly<{
   /**
-   * Waits until this node has reached the seq, or the whole log is known to end before it. Emits nothing and reads
-   * nothing meanwhile. Ends when `gone` closes, and at once when too many requests wait.
+   * Waits until this node has reached the seq, or the whole log is known to end before it. Writes and reads nothing
+   * meanwhile. Ends when `gone` closes, and immediately when too many requests wait.
    */
   wait(wait: Wait, gone: EventEmitter): Promise<SeqPlace>
   /** Whether this node has reached the seq. */
@@ -34,7 +34,7 @@ export type HeadWaits = Readonly<{
   end(): void
 }>
 
-/** Part of a node that follows a log, and may be behind what its callers have seen elsewhere. */
+/** Settings of a node that follows a log, and may be behind events that its callers have seen elsewhere. */
 export type Following = Readonly<{
   reader: Pick<LogReader, 'head'>
   waits: HeadWaits
@@ -46,7 +46,7 @@ type HeadWaitsSettings = Readonly<{
   reader: Pick<LogReader, 'head' | 'onHead'>
   /** Counts the waiting requests of each caller and of the node. */
   slots: Pick<CallerSlots, 'take'>
-  /** The head of the whole log at a moment after the call; null when it cannot be known. Never rejects. */
+  /** Head of the whole log, read after the call; null when it is unknown. Never rejects. */
   barrier(): Promise<Seq | null>
 }>
 
@@ -106,9 +106,9 @@ export function openHeadWaits({ reader, slots, barrier }: HeadWaitsSettings): He
   }
 }
 
-/** Milliseconds by which a moment in a query may be later than the clock of a node that follows a log. */
+/** Milliseconds by which a moment in a query may be later than the clock of a following node. */
 export const CLOCK_TOLERANCE_MS: number = 5 * SECOND_MS
-/** Milliseconds that a request waits for a seq at most. */
+/** Most milliseconds that a request waits for a seq. */
 export const BEHIND_WAIT_MS_MAX: number = 5 * SECOND_MS
 /** Waiting requests of one caller. */
 export const BEHIND_WAITS_PER_CALLER = 10

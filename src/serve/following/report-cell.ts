@@ -1,16 +1,16 @@
 import { assert } from '../../protocol/brand.ts'
 
-/** A report of a node about itself, in shared memory: one thread writes it, and all threads read it. */
+/** Report of a node about itself, in shared memory. One thread writes it, and all threads read it. */
 export type ReportCell<Report extends object> = Readonly<{
   /** The memory with which other threads open the same cell. */
   buffer: SharedArrayBuffer
-  /** The present report; null before the first one. Its version changes with everything else in it. */
+  /** Current report; null before the first one. Its version changes with every other field. */
   read(): (Report & Readonly<{ version: number }>) | null
   /** Replaces the report, unless it is the same. Only one thread calls it. */
   write(report: Report): void
 }>
 
-/** Bytes of the longest report: ten keys and the words of a contradiction. */
+/** Bytes of the longest report: ten keys and the text of a contradiction. */
 const REPORT_BYTES_MAX = 64 * 1024
 const HEADER_BYTES = 8
 /** Twice the version; odd while a report is being written. */
@@ -27,7 +27,7 @@ export function openReportCell<Report extends object>(buffer: SharedArrayBuffer)
   let known: Readonly<{ state: number; report: Report & Readonly<{ version: number }> }> | null = null
   let written = ''
 
-  /** The report of this state; undefined when it has been replaced meanwhile. */
+  /** Report of this state; undefined when it has been replaced meanwhile. */
   function readAt(state: number): (Report & Readonly<{ version: number }>) | undefined {
     const copy = bytes.slice(0, Atomics.load(header, LENGTH))
     if (Atomics.load(header, STATE) !== state) return undefined

@@ -19,8 +19,8 @@ export function weightsOf(header: string): ReadonlyMap<string, number> {
 }
 
 /**
- * The media type of `offered` that an `Accept` header prefers (RFC 9110, section 12.5.1). At equal weight, the more
- * exact name wins, then the earlier one of `offered`. Also when none is acceptable, the first.
+ * Media type of `offered` that an `Accept` header prefers (RFC 9110, section 12.5.1). At equal weight, the more exact
+ * name wins, then the earlier one of `offered`. When none is acceptable, the first.
  */
 export function preferredType<Type extends string>(
   accept: string | undefined,
@@ -32,7 +32,7 @@ export function preferredType<Type extends string>(
   let bestWeight = 0
   let bestExactness = 0
   for (const type of offered) {
-    // The most exact range that matches decides, also when it refuses what a wider one accepts.
+    // The most exact matching range decides, even when it refuses a type that a wider one accepts.
     const wider = `${type.slice(0, type.indexOf('/'))}/*`
     const [range, exactness] = weights.has(type) ? [type, 2] : weights.has(wider) ? [wider, 1] : ['*/*', 0]
     const weight = weights.get(range) ?? 0
@@ -45,7 +45,7 @@ export function preferredType<Type extends string>(
   return best
 }
 
-/** Whether an `Accept` header asks for a list as CSV. Without one, or when it prefers neither, a list is JSON. */
+/** Whether an `Accept` header asks for a list as CSV. A list is JSON without one, and when it prefers neither. */
 export function prefersCsv(accept: string | undefined): boolean {
   return preferredType(accept, ['application/json', 'text/csv']) === 'text/csv'
 }

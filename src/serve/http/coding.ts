@@ -15,7 +15,7 @@ import { weightsOf } from './accept.ts'
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
-/** Smallest body that is compressed, in bytes: below it, the headers outweigh the saving. */
+/** Smallest body that is compressed, in bytes. Below it the headers outweigh the saving. */
 export const CODED_BYTES_MIN = 1_024
 
 /** Our preferred coding that an `Accept-Encoding` allows; undefined means uncompressed. */
@@ -64,7 +64,7 @@ export function compressHere(body: Uint8Array, coding: Coding): Uint8Array {
 
 const compressed = new WeakMap<Uint8Array, Map<Coding, Promise<Uint8Array>>>()
 
-/** Compresses a body. The same array is compressed once for all callers, so it must not change. */
+/** Compresses a body. All callers share the compression of the same array, so it must not change. */
 export function compress(body: Uint8Array, coding: Coding): Promise<Uint8Array> {
   const codings = compressed.get(body) ?? new Map<Coding, Promise<Uint8Array>>()
   compressed.set(body, codings)

@@ -9,7 +9,7 @@ export type Cell = string | number | boolean | null
 export type AnswerTable = Readonly<{
   columns: readonly string[]
   rows: readonly (readonly Cell[])[]
-  /** Address of the next page; null if these are all rows. */
+  /** Address of the next page; null when there is none. */
   next: string | null
 }>
 
@@ -26,15 +26,15 @@ function formatCell(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** Parameters that are left out of the name: the name has the range of events, and ends with the format. */
+/** Parameters that a file name omits, because it has the range of events and ends with the format. */
 const UNNAMED: ReadonlySet<string> = new Set(['after', 'before', 'limit', 'order', 'format', 'details'])
-/** Parameters with words of the reader's own, which no answer repeats: the name says only that they were asked for. */
+/** Parameters with the reader's own words, which no answer repeats. The name only says that they were given. */
 const SEARCHES: ReadonlySet<string> = new Set(['q'])
 const WORD_LENGTH_MAX = 40
 
 /**
- * File name of a CSV export: the path without `/api/v1`, the query, then its range of events or the last event that it
- * counts, and `cut` if there are more rows.
+ * File name of a CSV export: the path without `/api/v1`, the query, and then its range of events or the last event that
+ * it counts. `cut` follows if there are more rows.
  */
 export function exportName(
   { path, query }: Readonly<{ path: string; query: ParsedQuery }>,

@@ -7,7 +7,7 @@ export function etagOf(body: Uint8Array | string): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
 }
 
-/** Weak form of an ETag: it names the same content in any coding. */
+/** Weak form of an ETag, which names the same content in any coding. */
 export function weak(etag: string): string {
   return etag.startsWith('W/') ? etag : `W/${etag}`
 }
@@ -26,8 +26,8 @@ export function names(ifNoneMatch: string | undefined, etag: string): boolean {
 }
 
 /**
- * Whether an `If-Match` allows an answer with this ETag: it is absent, is `*`, or names the ETag. A weak ETag is named by
- * nothing else than `*`, because the comparison is strong (RFC 9110, section 13.1.1).
+ * Whether an `If-Match` allows an answer with this ETag: it is absent, is `*`, or names the ETag. Only `*` matches a
+ * weak ETag, because the comparison is strong (RFC 9110, section 13.1.1).
  */
 export function allows(ifMatch: string | undefined, etag: string): boolean {
   if (ifMatch === undefined || ifMatch.trim() === '*') return true
@@ -40,9 +40,9 @@ export function etagOfForm(etag: string, form: string): string {
 }
 
 /**
- * ETag of an answer that was last changed by event `changedBy`, and that changes with the clock if `present` (a whole
- * minute) is given. `beside` is the version of what it shows beside the log. `asOf` may differ between two such answers, so
- * the ETag is sent as a weak one.
+ * ETag of an answer that event `changedBy` was the last to change. `present` (a whole minute) is given if it also
+ * changes with the clock. `beside` is the version of anything else that it shows. `asOf` may differ between two such
+ * answers, so the ETag is sent as a weak one.
  */
 export type PresentEtag = (changedBy: Seq, present?: Ms, beside?: string) => string
 

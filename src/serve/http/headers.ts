@@ -26,7 +26,7 @@ const EXPOSED = [
 
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
 
-/** CORS headers of every answer, also of the answers to unreadable requests. */
+/** CORS headers of every answer, even to unreadable requests. */
 export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
@@ -42,10 +42,10 @@ export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'max-age=86400',
 }
 
-/** Headers as they are written: names and values in turn, each name once. */
+/** Headers as they are written: alternating names and values, each name once. */
 export type HeaderList = readonly string[]
 
-/** The list with further headers; a further header replaces one of the same name, and further links come first. */
+/** List with further headers. A further header replaces one of the same name, and further links come first. */
 export function headerList(list: HeaderList, further: Readonly<Record<string, string>>): string[] {
   const all = [...list]
   for (const name in further) {
@@ -62,7 +62,7 @@ export function licenceLink(licence: string | null): Readonly<Record<string, str
   return licence === null ? {} : { Link: `<${licence}>; rel="license"` }
 }
 
-/** Headers of an answer without those of CORS, for pages of this service only. */
+/** Headers of an answer without CORS, for pages of this service only. */
 export function sameOriginHeaders(list: HeaderList): HeaderList {
   const own = list.flatMap((name, index) => {
     const isKept = index % 2 === 0 && !(name in CORS_HEADERS)
@@ -71,7 +71,7 @@ export function sameOriginHeaders(list: HeaderList): HeaderList {
   return [...own, 'Cross-Origin-Resource-Policy', 'same-origin']
 }
 
-/** Header of every answer of a mirror: the address of its origin. */
+/** Header in every answer of a mirror, with the address of its origin. */
 export function mirrorHeader(mirrorOf: string | null): Readonly<Record<string, string>> {
   return mirrorOf === null ? {} : { 'Daybook-Mirror': mirrorOf }
 }
@@ -91,7 +91,7 @@ export function commonHeaders(
   }
 }
 
-/** Caching of an answer: for ever, until revalidated by its ETag, or none. */
+/** Cache policy of an answer: for ever, until revalidated by its ETag, or none. */
 export type Keep = 'immutable' | 'revalidate' | 'no-store'
 
 export const CACHE_CONTROL: Readonly<Record<Keep, string>> = {

@@ -7,7 +7,7 @@ import { BEFORE_FIRST, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import type { ParsedQuery } from '../query/query.ts'
 import { isEventType } from '../../protocol/rules.ts'
 
-/** Filter of events that a query of `/events` or `/stream` gives. */
+/** Filter of events in a query of `/events` or `/stream`. */
 export function logFilter(query: ParsedQuery): LogFilter {
   return {
     types: query.list('type')?.filter(isEventType) ?? null,
@@ -18,8 +18,8 @@ export function logFilter(query: ParsedQuery): LogFilter {
 }
 
 /**
- * The exclusive cursor before the first event at or after `from`, or `after` when that is later. `from` is refused when
- * it is later than both `latest` and the head: the client's clock or unit is wrong.
+ * Exclusive cursor before the first event at or after `from`, or `after` when that is later. Refuses a `from` later
+ * than both `latest` and the head, because the client's clock or unit is wrong.
  */
 export function startOf(
   { from, after }: Readonly<{ from: Ms | undefined; after: Seq | undefined }>,

@@ -1,12 +1,12 @@
 import { type Problem, PROBLEMS } from '../../protocol/problem.ts'
 
-/** Path below which problems are explained. `type` of a problem is this path, `/` and the code. */
+/** Path below which problems are explained. The `type` of a problem is this path, `/` and the code. */
 export const PROBLEM_BASE = '/api/problems'
 
-/** Page that explains all problems, each in the element with its code as id. */
+/** Page that explains all problems. The id of each element is the problem's code. */
 export const ERRORS_PATH = '/errors'
 
-/** RFC 9457 document of a problem. It repeats nothing that was sent. */
+/** RFC 9457 document of a problem. Repeats nothing of the request. */
 export function formatProblem(problem: Problem, base: string): string {
   const { status, title } = PROBLEMS[problem.code]
   return JSON.stringify({
@@ -28,7 +28,7 @@ export function httpStatusOf(problem: Problem): number {
 /** Ids of a thread's requests. A request has a number; its id is formatted only for a problem or a log line. */
 export type RequestIds = Readonly<{ next(): number; format(request: number): string }>
 
-/** Opens the ids of a thread. `prefix` tells threads and starts of the service apart. */
+/** Opens the ids of a thread. `prefix` distinguishes threads and starts of the service. */
 export function openRequestIds(prefix: string): RequestIds {
   let last = 0
   return {

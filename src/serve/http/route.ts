@@ -12,9 +12,9 @@ import type { EndpointId } from '../../protocol/paths.ts'
 /** Request that a route answers: its target, method, allowance and query have passed every check. */
 export type RouteRequest = Readonly<{
   method: 'GET' | 'HEAD'
-  /** Raw path, never decoded; it holds only letters, digits and `/ _ . -`. */
+  /** Raw path, never decoded, with only letters, digits and `/ _ . -`. */
   path: string
-  /** Variable parts of the path by their names in the route's path. */
+  /** Variable parts of the path by name. */
   segments: Readonly<Record<string, string>>
   query: ParsedQuery
   /** Wall clock, read once for each request. */
@@ -23,14 +23,14 @@ export type RouteRequest = Readonly<{
   latest: Ms
   /** One header of the request; several of the same name are joined by a comma. */
   header(name: string): string | undefined
-  /** Whether the caller has this ETag already; if so, answer `unchanged` and compute nothing. */
+  /** Whether the caller has this ETag already. If so, return `unchanged` and compute nothing. */
   holds(etag: string): boolean
 }>
 
 /** Request to a route that may write its answer itself, and so needs the connection. */
 export type StreamAsk = RouteRequest &
   Readonly<{
-    /** Caller as the allowance knows it; streams are counted by it. */
+    /** Caller as the allowance knows it. Streams are counted by it. */
     caller: string
     request: IncomingMessage
     /** Only a reply of the form `streamed` may write to it. */
@@ -41,9 +41,9 @@ export type StreamAsk = RouteRequest &
 
 type Kept = Readonly<{
   keep: Keep
-  /** Quoted, weak or strong; `of-content` means a digest of the body; null for none. */
+  /** Quoted, weak or strong. `of-content` means a digest of the body; null for none. */
   etag: string | null
-  /** Further headers; they replace common ones of the same name. */
+  /** Further headers, which replace common ones of the same name. */
   headers?: Readonly<Record<string, string>>
 }>
 
@@ -56,7 +56,7 @@ type Coded = Readonly<{
   coding: Coding | null
   /** Whether the coding depends on the caller. */
   codable: boolean
-  /** Whether bodies of this kind are ever compressed, and so vary by `Accept-Encoding`. */
+  /** Whether bodies of this kind may be compressed, and so vary by `Accept-Encoding`. */
   compressible: boolean
   rows: number
   picture?: true
@@ -65,8 +65,8 @@ type Coded = Readonly<{
 /** Reply of a route. `respond` writes every form except `streamed`, and answers HEAD and 304. */
 export type Reply =
   /**
-   * A body in memory; compressed if the caller accepts it, unless `compress` is false. Its status is 200, or that of
-   * the problem that it explains.
+   * Body in memory, compressed if the caller accepts it, unless `compress` is false. Its status is 200, or that of the
+   * problem that it explains.
    */
   | (Kept &
       Readonly<{
@@ -77,16 +77,16 @@ export type Reply =
         compress?: boolean
         /** Whether the body is an SVG that is drawn as PNG before it is sent (`request/pictures.ts`). */
         picture?: true
-        /** Rows or buckets that a page read; each full thousand counts once more against the allowance of pages. */
+        /** Rows or buckets that a page read. Each full thousand counts once more against the allowance of pages. */
         rows?: number
       }>)
-  /** A body made by `encodeBody`: in the coding that the caller prefers, with its final ETag. */
+  /** Body made by `encodeBody`, in the coding that the caller prefers, with its final ETag. */
   | (Kept & Coded)
   /** A status and headers without a body. */
   | Readonly<{ is: 'bare'; status: 204 | 417 | 431; headers: Readonly<Record<string, string>> }>
-  /** A redirect: 308 to the permanent address, 303 to the address of the question in other words. */
+  /** Redirect: 308 to the permanent address, 303 to the address of the same question in other words. */
   | Readonly<{ is: 'redirect'; status: 303 | 308; location: string }>
-  /** A file sent in chunks, never compressed; `bytes` is its length if known. */
+  /** File sent in chunks, never compressed. `bytes` is its length if known. */
   | (Kept &
       Readonly<{
         is: 'file'
@@ -95,7 +95,7 @@ export type Reply =
         bytes: number | null
         chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>
       }>)
-  /** 304 with the headers of the 200 that it replaces; `compress` as in that 200 (files: false). */
+  /** 304 with the headers of the 200 that it replaces. `compress` is that of the 200 (files: false). */
   | (Kept & Readonly<{ is: 'unchanged'; compress?: boolean; rows?: number }>)
   | Readonly<{ is: 'problem'; problem: Problem; headers?: Readonly<Record<string, string>> }>
   /** The route writes the response itself, now or later (streams). */
@@ -114,9 +114,9 @@ export type AnswerRoute = Place &
      */
     brief?: boolean | ((query: ParsedQuery) => boolean)
     handle(ask: RouteRequest): Reply | Promise<Reply>
-    /** The answer before it is formatted, of which a page is made; absent where the reply is all there is. */
+    /** Unformatted answer, from which a page is made; absent when there is only a reply. */
     value?(ask: RouteRequest): Parsed<RouteValue>
-    /** Answers that the serving thread writes itself, as long as the caller reads. Only for HTTP/1.1. */
+    /** Part for answers that the serving thread writes itself, as long as the caller reads. Only for HTTP/1.1. */
     whole?: WholePart
   }>
 
@@ -130,18 +130,20 @@ type WholePart = Readonly<{
   handle(ask: StreamAsk): Reply
 }>
 
-/** A route whose reply may last longer than the time limit of ordinary answers. */
+/** Route whose reply may last longer than the time limit of ordinary answers. */
 export type StreamRoute = Place &
   Readonly<{ streaming: true; handle(ask: StreamAsk): Reply | Promise<Reply> }>
 
 type Place = Readonly<{
-  /** Begins with `/`; `{name}` is one segment, `{name...}` (last only) is the rest. Also the label of metrics. */
+  /**
+   * Path that begins with `/`. `{name}` is one segment, `{name...}` (last only) is the rest. Also the label of metrics.
+   */
   path: string
   /** All parameters that the query may hold. */
   parameters: readonly Parameter[]
   /** Allowance that a request counts against. */
   allowance: 'api' | 'tiles' | 'pages' | 'none'
-  /** Outside the API: whether it shows the log, and so is refused while the node is not ready. */
+  /** Whether a route outside the API shows the log, and so is refused while the node is not ready. */
   showsLog?: boolean
   /** Whether browsers may read it only from pages of this service. */
   sameOrigin?: boolean
@@ -155,13 +157,13 @@ export function problemReply(problem: Problem, headers?: Readonly<Record<string,
 /** Makes the reply to a request that has passed every check. */
 export type RouteReply = AnswerRoute['handle']
 
-/** Answer of an endpoint: its reply, and if it has one the value of which a page is made. */
+/** Answer of an endpoint: its reply, and the value from which a page is made, if there is one. */
 export type EndpointAnswer = Pick<AnswerRoute, 'handle' | 'value'>
 
-/** The answers of some endpoints, one for each. One that has only a reply is that alone. */
+/** Answers of some endpoints, one for each. An answer without a value is only its reply. */
 export type EndpointAnswers<Id extends EndpointId> = Readonly<Record<Id, EndpointAnswer | RouteReply>>
 
-/** Path, parameters and allowance of an endpoint's route, as its row says. */
+/** Path, parameters and allowance of an endpoint's route, from its row. */
 export function endpointPlace(id: EndpointId): Pick<Route, 'path' | 'parameters' | 'allowance'> {
   const { path, parameters, allowance = 'api' } = endpointOf(id)
   return { path, parameters, allowance }

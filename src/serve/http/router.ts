@@ -4,13 +4,13 @@ import type { Route } from './route.ts'
 
 export type Found = Readonly<{ route: Route; segments: Readonly<Record<string, string>> }>
 
-/** Finds the route of a raw path: no decoding, no case folding, no trailing slash. `paths` are those of all routes. */
+/** Finds the route of a raw path, without decoding, case folding or trailing slash. `paths` are those of all routes. */
 export type Router = ((path: string) => Found | undefined) & Readonly<{ paths: readonly string[] }>
 
-/** Characters of our paths; other paths are never looked up, so nothing needs decoding. */
+/** Characters of our paths. Other paths are never looked up, so nothing needs decoding. */
 const PATH = /^\/[A-Za-z0-9/_.-]*$/
 const REST = '*'
-/** Longer than any valid part of a path: the longest is a transaction of 128 characters. */
+/** Longest accepted part of a path. The longest valid one is a transaction of 128 characters. */
 const PART_CHARS_MAX = 256
 
 /** Opens a router; throws if two routes have the same path. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Metrics of the public listener. No label holds an address, a seq or a URL: `route` is the template. */
+/** Metrics of the public listener. No label has an address, a seq or a URL; `route` is the template. */
 export type Metrics = Readonly<{
   tallies: Tallies
   connections: Gauge
@@ -46,7 +46,7 @@ export function openMetrics(registry: Registry): Metrics {
   }
 }
 
-/** State of a node that is read when its metrics are collected. */
+/** State of a node, read when its metrics are collected. */
 export type NodeState = Readonly<{
   version: string
   nodeVersion: string
@@ -101,7 +101,7 @@ export function gauge(
   registry.registerMetric(made)
 }
 
-/** Registers a counter that somebody else counts: its value, or a value by reason, is copied at each collection. */
+/** Registers a counter that other code counts. Each collection copies its value, or its value by reason. */
 export function copiedCounter(
   registry: Registry,
   name: string,
@@ -125,11 +125,11 @@ export function copiedCounter(
 
 /** Counts the answers of one route. */
 export type RequestTally = Readonly<{
-  /** `seconds` from the request's head to the end of its answer; null for streams. */
+  /** Counts an answer. `seconds` is the time from the request's head to the end of the answer; null for streams. */
   add(method: string, code: number, seconds: number | null): void
 }>
 
-/** The tally of a route by its template; always the same one for the same route. */
+/** Tally of a route by its template. The same route always has the same tally. */
 export type Tallies = (route: string) => RequestTally
 
 /** Registers the metrics of requests; throws if the registry has them already. */

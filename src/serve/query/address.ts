@@ -3,25 +3,25 @@ import { readingsOf } from '../../protocol/addresses/readings.ts'
 import type { ParameterForm } from '../../protocol/parameters.ts'
 import { isTx } from '../../protocol/tx.ts'
 
-/** Checksums that the search of a request may cost: a few milliseconds. */
+/** Checksums that the address search of a request may cost: a few milliseconds. */
 const PROOFS_MAX = 512
 
-/** Whether a text that was sent looks like a wallet address. If so, no answer repeats it. */
+/** Whether a sent text looks like a wallet address. If so, no answer repeats it. */
 export function looksLikeAddress(text: string): boolean {
   return findsAddress(text, 'prose', PROOFS_MAX)
 }
 
-/** Characters of a text whose encodings are undone, which is what a search costs. Zero under too many layers of them. */
+/** Decoded characters of a text, which determine the cost of a search. Zero under too many layers of encoding. */
 export function plainCharsOf(text: string): number {
   return readingsOf(text)?.last.length ?? 0
 }
 
-/** Characters of the longest path with its query that an answer repeats: the search of a longer one takes too long. */
+/** Characters of the longest path with query that an answer repeats. Searching a longer one takes too long. */
 const REPEATED_CHARS_MAX = 1_024
 
 /**
- * Whether an answer may repeat a raw path or query: it is not too long, and neither the whole nor a decoded name or value
- * holds a wallet address.
+ * Whether an answer may repeat a raw path or query. It must be short enough, and neither the whole nor a decoded name
+ * or value may contain a wallet address.
  */
 export function isRepeatable(raw: string): boolean {
   if (raw.length > REPEATED_CHARS_MAX) return false
@@ -29,7 +29,7 @@ export function isRepeatable(raw: string): boolean {
   return ![...new Set([spaced, ...decodedParts(spaced)])].some(looksLikeAddress)
 }
 
-/** Path, names and values of an address, percent-decoded as the query is read. */
+/** Path, names and values of an address, percent-decoded like the query. */
 function decodedParts(raw: string): readonly string[] {
   return raw.split(/[?&]/).flatMap((pair) => {
     const equals = pair.indexOf('=')
@@ -47,8 +47,8 @@ function decoded(part: string): string {
 }
 
 /**
- * Whether the publish API would refuse a value of this form as an address. No address fits the grammar of numbers,
- * times and closed lists; the grammar of its chain decides about a transaction.
+ * Whether the publish API would refuse a value of this form as an address. The grammar of numbers, times and closed
+ * lists excludes addresses; the chain's grammar decides about a transaction.
  */
 export function isForbidden(text: string, form: ParameterForm): boolean {
   switch (form.is) {

@@ -1,10 +1,10 @@
-/** Longest text that is compared, in characters; a longer one is near to nothing. */
+/** Longest text that is compared, in characters. A longer one has no near name. */
 const TEXT_CHARS_MAX = 40
 /** Changed characters that a text may have: one in a short text, two in a longer one. */
 const SHORT_CHARS = 4
 
 /**
- * The name that a misspelt text most likely means: equal apart from case and punctuation, or one or two characters away.
+ * Name that a misspelt text most likely means: equal apart from case and punctuation, or one or two characters away.
  * Undefined when none is near. It is always one of `names`, so an answer may show it.
  */
 export function nearest(text: string, names: readonly string[]): string | undefined {
@@ -27,7 +27,7 @@ function folded(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Characters to add, drop, change or swap with their neighbour (optimal string alignment). */
+/** Distance in characters to add, drop, change or swap with their neighbour (optimal string alignment). */
 function distanceBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
   let before: readonly number[] = []
@@ -46,13 +46,13 @@ function distanceBetween(a: string, b: string): number {
   return row[b.length] ?? Number.POSITIVE_INFINITY
 }
 
-/** Segments of a path that are compared; a longer path is near to nothing. */
+/** Most segments of a compared path. A longer path has no near path. */
 const SEGMENTS_MAX = 8
 
-/** Finds the path in the table that a path without a route most likely means, such as `/api/v1/contests/{id}`. */
+/** Finds the path in the table that an unknown path most likely means, such as `/api/v1/contests/{id}`. */
 export type NearPaths = (path: string) => string | undefined
 
-/** Opens the search among the paths of all routes. The returned name is one of the table, and repeats nothing of a path. */
+/** Opens the search among the paths of all routes. The result is from the table and repeats nothing of the request. */
 export function openNearPaths(paths: readonly string[]): NearPaths {
   const table = paths
     .filter((path) => !path.includes('...}'))
@@ -82,7 +82,10 @@ function segmentsOf(path: string): readonly string[] {
     .filter((segment) => segment !== '')
 }
 
-/** Misspelt segments of a path beside a path of the table; infinite when they differ in more than their spelling. */
+/**
+ * Number of misspelt segments of a path, compared with a path of the table. Infinite when they differ in more than
+ * spelling.
+ */
 function missesOf(wanted: readonly string[], segments: readonly string[]): number {
   if (wanted.length !== segments.length) return Number.POSITIVE_INFINITY
   let misses = 0

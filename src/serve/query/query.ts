@@ -13,9 +13,9 @@ import { isForbidden, looksLikeAddress, plainCharsOf } from './address.ts'
 import { WORD } from '../../protocol/rules.ts'
 import { nearest } from './nearest.ts'
 
-/** A query that fits its endpoint's parameters; absent parameters are undefined. */
+/** Query that fits its endpoint's parameters. Absent parameters are undefined. */
 export type ParsedQuery = Readonly<{
-  /** The query as plain data, from which another thread opens the same one (`openQuery`). */
+  /** The query as plain values, from which another thread opens the same one (`openQuery`). */
   values: ParsedValues
   time(name: string): Ms | undefined
   integer(name: string): number | undefined
@@ -24,13 +24,13 @@ export type ParsedQuery = Readonly<{
   flag(name: string): boolean
   /** Whether the parameter is present. */
   has(name: string): boolean
-  /** The different words of a list, in the order of the query. */
+  /** Distinct words of a list, in the order of the query. */
   list(name: string): readonly string[] | undefined
-  /** The different integers of a list, in the order of the query. */
+  /** Distinct integers of a list, in the order of the query. */
   integers(name: string): readonly number[] | undefined
   /**
-   * Writes the query again, percent-encoded and in the order of the table, with some parameters replaced or (undefined)
-   * left out. Empty, or begins with `?`.
+   * Writes the query again, percent-encoded and in the order of the table. `changes` replaces parameters, or omits them
+   * if undefined. Empty, or begins with `?`.
    */
   format(changes?: Readonly<Record<string, string | undefined>>): string
 }>
@@ -48,16 +48,16 @@ type Value = { text: string } & (
 )
 
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,15})$/
-/** Faults that a problem lists at most. The rest of the query is not read. */
+/** Most faults that a problem lists. The rest of the query is not read. */
 const FAULTS_MAX = 8
 /**
- * Characters of a query's refused names and values that are searched for an address, to say so, after their encodings are
- * undone. Nothing of the others is repeated either. A search of so many takes a few milliseconds at most.
+ * Most decoded characters of refused names and values that are searched for an address, which takes a few milliseconds.
+ * The search only decides the message, because no refused text is repeated anyway.
  */
 const SEARCHED_CHARS_MAX = 256
 /**
- * Parses a raw query (without its `?` and empty pairs) by an endpoint's parameters. A problem lists every fault, up to `FAULTS_MAX`, and
- * repeats no value.
+ * Parses a raw query (without its `?` and empty pairs) by an endpoint's parameters. A problem lists every fault, up to
+ * `FAULTS_MAX`, and repeats no value.
  */
 export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<ParsedQuery> {
   const values = new Map<string, Value>()
@@ -81,7 +81,7 @@ export function parseQuery(raw: string, table: readonly Parameter[]): Parsed<Par
 const countOf = ({ length }: readonly QueryFault[]): string =>
   length < FAULTS_MAX ? String(length) : `${FAULTS_MAX} or more`
 
-/** Joins the values of a repeated list by commas, in the place of the first one. */
+/** Joins the values of a repeated list by commas, at the position of the first one. */
 function joinLists(pairs: readonly string[], table: readonly Parameter[]): readonly string[] {
   const joined: string[] = []
   const places = new Map<string, number>()
@@ -132,7 +132,7 @@ function readPair(
     values.set(parameter.name, read)
     return undefined
   }
-  // Noted in spite of the fault, so that a second one counts as repeated.
+  // Stored despite the fault, so that a second one counts as repeated.
   values.set(parameter.name, NOTHING)
   return {
     code: 'invalid-parameter',
@@ -152,7 +152,7 @@ function isSearched(text: string, search: Search): boolean {
 /** Value of a parameter that is refused. */
 const NOTHING: Value = { is: 'word', text: '', value: '' }
 
-/** Whether a value of the form may be any text; the other forms have a grammar that no address fits. */
+/** Whether a value of the form may be any text. The grammar of the other forms excludes addresses. */
 function isOpen({ is }: ParameterForm): boolean {
   return is === 'word' || is === 'words' || is === 'text' || is === 'tx'
 }
@@ -198,19 +198,19 @@ function readValue(text: string, form: ParameterForm): Value | Refusal {
   }
 }
 
-/** The integer that a text writes in plain digits; undefined when it is none, or out of bounds. */
+/** Integer in plain digits within bounds; undefined for any other text. */
 function integerIn(text: string, { min, max }: Readonly<{ min: number; max: number }>): number | undefined {
   const value = PLAIN_INTEGER.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined
 }
 
-/** The different values of a list; undefined when it is too long. A value given twice counts once. */
+/** Distinct values of a list; undefined when it is too long. */
 function distinct(text: string): readonly string[] | undefined {
   const values = text.split(',')
   return values.length > LIST_VALUES_MAX ? undefined : [...new Set(values)]
 }
 
-/** Decodes once, as forms encode: `+` is a space. Undefined for bad encoding or bad UTF-8. */
+/** Decodes once, as for forms: `+` is a space. Undefined for bad encoding or bad UTF-8. */
 function decode(raw: string): string | undefined {
   try {
     return decodeURIComponent(raw.replaceAll('+', ' '))
@@ -219,7 +219,7 @@ function decode(raw: string): string | undefined {
   }
 }
 
-/** Opens the query that has these values of an endpoint's parameters. */
+/** Opens the query with these values of an endpoint's parameters. */
 export function openQuery(values: ParsedValues, table: readonly Parameter[]): ParsedQuery {
   return {
     values,
@@ -248,7 +248,7 @@ export function openQuery(values: ParsedValues, table: readonly Parameter[]): Pa
     format(changes = {}) {
       const pairs = table.flatMap(({ name }) => {
         const text = Object.hasOwn(changes, name) ? changes[name] : values.get(name)?.text
-        // Commas and colons may stay as they are, and addresses remain legible.
+        // Commas and colons stay as they are, which keeps URLs legible.
         return text === undefined
           ? []
           : [`${name}=${encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':')}`]
@@ -258,13 +258,15 @@ export function openQuery(values: ParsedValues, table: readonly Parameter[]): Pa
   }
 }
 
-/** Fault of one parameter of a query, and the problem that says it. */
+/** Fault of one parameter of a query, and the code of its problem. */
 type QueryFault = Readonly<{ code: ProblemCode; fault: ParameterFault }>
 
-/** Names that a problem may repeat: too short for any wallet address, of which the shortest has 14 characters. */
+/**
+ * Names that a problem may repeat. They are shorter than any wallet address, of which the shortest has 14 characters.
+ */
 const NAMEABLE = /^[A-Za-z][A-Za-z0-9_]{0,12}$/
 
-/** Refusal of an address. `name` is null if the parameter is unknown, because its name may be the address. */
+/** Refusal of an address. `name` is null for an unknown parameter, whose name may be the address. */
 function forbidden(name: string | null): QueryFault {
   const subject = name === null ? 'A parameter' : `\`${name}\``
   const message = `${subject} looks like a wallet address. It is refused, and nothing of it is repeated.`
@@ -298,7 +300,7 @@ const LIST_FORM = `1 to ${LIST_VALUES_MAX} values, separated by commas`
 const boundsOf = ({ min, max }: Readonly<{ min: number; max: number }>): string =>
   `from ${min} to ${max} in plain digits`
 
-/** Values that a form allows, as a fault. `text` may be a misspelt one of them. */
+/** Fault of a value, with the values that its form allows. `text` may be a misspelt one of them. */
 function invalid(form: ParameterForm, text = ''): Refusal {
   switch (form.is) {
     case 'time':
@@ -336,7 +338,7 @@ function listMessage(text: string, values: readonly string[]): string {
   return `has a value that is not known.${meant} Allowed: ${known}. Give up to ${LIST_VALUES_MAX}, separated by commas.`
 }
 
-/** Question about the misspelt values of a text, with the allowed ones that are near to them. */
+/** Question about the misspelt values of a text, with the allowed values near them. */
 function meantBy(text: string, values: readonly string[]): string {
   const wrong = text.split(',', LIST_VALUES_MAX).filter((one) => !values.includes(one))
   const meant = [...new Set(wrong.map((one) => nearest(one, values)).filter((one) => one !== undefined))]

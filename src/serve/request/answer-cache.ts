@@ -8,9 +8,9 @@ import { openFairPlaces, type Timed } from '../fairness/fair-turns.ts'
 
 /** Bytes of the finished answers that a serving thread caches. */
 const ANSWERS_BYTES_MAX = 64 * 1024 * 1024
-/** Bytes of the largest cached answer. Ten thousand contests, the longest and most expensive answer, are smaller. */
+/** Bytes of the largest cached answer. The longest and most expensive answer, ten thousand contests, is smaller. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** Bytes of a cached answer beside its body and its target: two lists of headers and its place in the cache. */
+/** Bytes of a cached answer besides its body and its target: two lists of headers and its place in the cache. */
 const ENTRY_BYTES = 1_024
 
 type CodedReply = Extract<Reply, { is: 'coded' }>
@@ -18,30 +18,27 @@ type CodedReply = Extract<Reply, { is: 'coded' }>
 /** Path and query of a request, each alone and together. */
 type Target = Readonly<{ path: string; target: string }>
 
-/**
- * A finished answer. It is fresh for ever if it is immutable, and otherwise as long as the log and the minute are those
- * at which it was made.
- */
+/** Finished answer. An immutable one is always fresh. Any other is fresh while the log and the minute are unchanged. */
 type CachedAnswer = {
-  /** State of the log and the clock at which it was made; null for an immutable answer. */
+  /** State of the log and the clock when it was made; null for an immutable answer. */
   readonly present: string | null
-  /** Reply of an answer thread; null for an answer that the serving thread made. */
+  /** Reply of an answer thread; null for an answer of the serving thread. */
   readonly reply: CodedReply | null
-  /** Its written form and what counts each answer, from its first writing on. */
+  /** Its written form, and the counters of its route, from the first writing on. */
   written?: WrittenAnswer & Readonly<{ tally: RequestTally; allowance: Route['allowance']; rows: number }>
 }
 
 /** The finished answers of a serving thread. */
 export type AnswerCache = Readonly<{
-  /** State of the log and the clock on which the answer to a path depends. It changes with each commit and each minute. */
+  /** State of the log and the clock that an answer depends on. It changes with each commit and each minute. */
   present(path: string): string
-  /** The fresh answer to a target, in the coding that the caller prefers. */
+  /** Fresh answer to a target, in the coding that the caller prefers. */
   find(target: Target, acceptEncoding: string | undefined): CachedAnswer | undefined
   /** Keeps an answer to a target, unless it is too large. */
   set(target: Target, reply: CodedReply, answer: CachedAnswer): void
 }>
 
-/** Opens the cache: the answers used last, within `bytesMax` bytes together. */
+/** Opens the cache of the most recently used answers, at most `bytesMax` bytes together. */
 export function openAnswerCache(
   present: AnswerCache['present'],
   bytesMax: number = ANSWERS_BYTES_MAX,
@@ -63,15 +60,15 @@ export function openAnswerCache(
       if (body.byteLength > Math.min(ANSWER_BYTES_MAX, bytesMax / 4)) return
       // A link to the next page repeats the target.
       const size = ENTRY_BYTES + 2 * target.length + body.byteLength
-      // A body that is never coded has its target alone as key.
+      // The key of a body that is never coded is its target alone.
       answers.set(codable ? `${coding ?? 'identity'} ${target}` : target, answer, { size })
     },
   }
 }
 
-/** Has other threads make answers, each in its caller's turn. */
+/** Sends jobs to answer threads, each in its caller's turn. */
 export type SharedAnswers = Readonly<{
-  /** Answers at once if the answer is cached. Makes nothing if `gone` returns true, because the caller has left. */
+  /** Answers immediately if the answer is cached. Does nothing if `gone` returns true, because the caller has left. */
   answer(caller: string, job: AnswerJob, gone?: () => boolean): Promise<Reply>
   /** Number of jobs that wait for their turn. */
   waiting(): number
@@ -79,9 +76,9 @@ export type SharedAnswers = Readonly<{
 
 type SharedAnswersSettings = Readonly<{
   cache: AnswerCache
-  /** Number of jobs that are worked on at the same time. */
+  /** Number of concurrent jobs. */
   places: number
-  /** Does one job and measures it. At most `places` are open. */
+  /** Does one job and measures it. At most `places` calls are open. */
   make(job: AnswerJob): Promise<Timed<Reply>>
   monotonicMs(): number
 }>
@@ -90,8 +87,8 @@ type SharedAnswersSettings = Readonly<{
 const NOBODY: Timed<Reply> = { value: { is: 'streamed' }, tookMs: 0 }
 
 /**
- * Opens the answers that concurrent callers share. A caller waits for an answer in progress in its own turn, so that no
- * caller waits behind another caller's queue. Each that waits is charged the whole cost; a cached answer is free.
+ * Opens the answers that concurrent callers share. A caller waits in its own turn even for an answer in progress, so
+ * that no caller waits behind another's queue. Each waiting caller is charged the whole cost; a cached answer is free.
  */
 export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswers {
   const { cache, places, make, monotonicMs } = settings
@@ -104,7 +101,7 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
     const reply = made.value
     if (isCacheable(reply)) {
       const present = reply.keep === 'immutable' ? null : cache.present(job.path)
-      // If the log has grown in the meantime, the state of the answer is unknown.
+      // If the log has grown meanwhile, the state of the answer is unknown.
       if (present === null || present === before) cache.set(job, reply, { present, reply })
     }
     return made
@@ -130,7 +127,7 @@ export function openSharedAnswers(settings: SharedAnswersSettings): SharedAnswer
   }
 }
 
-/** Whether a reply is an answer that may be cached. One that varies by a further header of the request may not. */
+/** Whether a reply may be cached. An answer that varies by a further request header may not. */
 export function isCacheable(reply: Reply): reply is CodedReply {
   return (
     reply.is === 'coded' &&

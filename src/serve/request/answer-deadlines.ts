@@ -1,28 +1,28 @@
 import type { ServerResponse } from 'node:http'
 import type { RequestTally } from '../metrics/metrics.ts'
 
-/** Time limit in ms of an ordinary answer that its caller does not read. It is checked every second. */
+/** Time limit in ms of an ordinary answer that its caller does not read, checked every second. */
 export const ANSWER_MS_MAX = 30_000
 const SWEEP_MS = 1_000
 
-/** Answers that have not ended yet, each counted at its end or aborted at the time limit. */
+/** Unfinished answers. Each is counted at its end, or aborted at the time limit. */
 type AnswerDeadlines = Readonly<{
   /** Begins to watch an answer. */
   begin(response: ServerResponse, answer: Begun): void
-  /** Lifts the time limit of an answer that lasts as long as its caller reads. It is counted without its duration. */
+  /** Removes the time limit of an answer that lasts as long as its caller reads. Counts it without a duration. */
   lift(response: ServerResponse): void
 }>
 
 type Begun = Readonly<{ method: string; tally: RequestTally; startedMs: number }>
 type Answer = Begun & Readonly<{ limited: boolean }>
 
-/** Opens the watch; `monotonicMs` is the clock of `startedMs`, and `onLate` is called for each answer that is aborted. */
+/** Opens the deadlines. `monotonicMs` is the clock of `startedMs`, and `onLate` is called for each aborted answer. */
 export function openAnswerDeadlines(
   monotonicMs: () => number,
   onLate: () => void = () => undefined,
 ): AnswerDeadlines {
   const answers = new Map<ServerResponse, Answer>()
-  // One timer for all: a timer for each request would cost more than it is worth.
+  // One timer for all answers, because a timer for each request would cost too much.
   let sweeping: NodeJS.Timeout | undefined
 
   function sweep(): void {

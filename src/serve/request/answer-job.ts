@@ -8,7 +8,7 @@ import { encodeBody } from './respond.ts'
 /** Work for an answer thread, as plain data. */
 export type AnswerJob = RequestJob | RefusalJob
 
-/** A request that has passed every check. The serving thread has found its route and parsed its query. */
+/** Request that has passed every check. The serving thread has found its route and parsed its query. */
 export type RequestJob = Readonly<{
   is: 'request'
   method: 'GET' | 'HEAD'
@@ -40,7 +40,7 @@ type RefusalJob = Readonly<{
 /** Makes the page of a refusal outside the API. */
 type RefusePage = (problem: Problem, path: string, rawQuery: string, now: Ms) => Reply | Promise<Reply>
 
-/** Opens the making of answers in an answer thread. A body comes in the coding that the caller prefers. */
+/** Opens the answers of an answer thread. A body has the coding that the caller prefers. */
 export function openAnswerer(
   routes: readonly Route[],
   refuse: RefusePage,

@@ -7,20 +7,22 @@ import { openFairPlaces, type Timed } from '../fairness/fair-turns.ts'
 
 /** Bytes of PNG pictures that a serving thread caches: about 400 of them. */
 const PICTURE_BYTES_MAX = 16 * 1024 * 1024
-/** Pictures that wait to be drawn: about two seconds of drawing. More get 503. */
+/** Most pictures that wait to be drawn: about two seconds of drawing. More get 503. */
 export const PICTURES_WAITING_MAX = 64
-/** Pictures of one caller that wait to be drawn. More get 503. */
+/** Most pictures of one caller that wait to be drawn. More get 503. */
 export const CALLER_PICTURES_WAITING_MAX = 8
 /** Seconds after which a refused caller may ask again. */
 const RETRY_SECONDS = 2
-/** Rows that a newly drawn picture counts as, so that an address has 60 of them in 60 s. */
+/** Rows charged for a newly drawn picture, so that an address gets 60 of them in 60 s. */
 const DRAWN_ROWS = 9_000
 
 type CodedReply = Extract<Reply, { is: 'coded' }>
 
-/** PNG pictures, drawn from the SVG of a reply by another thread. */
+/** PNG pictures, which another thread draws from the SVG of a reply. */
 type Pictures = Readonly<{
-  /** The reply with its SVG drawn as PNG; any other reply as it is. Draws nothing if `gone` returns true. */
+  /**
+   * Returns the reply with its SVG drawn as PNG, and any other reply unchanged. Draws nothing if `gone` returns true.
+   */
   finish(caller: string, job: AnswerJob, reply: Reply, gone?: () => boolean): Promise<Reply>
   /** Number of pictures that wait to be drawn. */
   waiting(): number
@@ -106,7 +108,7 @@ const TOO_MANY: Reply = problemReply({
   retryAfterSeconds: RETRY_SECONDS,
 })
 
-/** The reply with its PNG in place of the SVG. */
+/** Reply with its PNG instead of the SVG. */
 function drawnReply(reply: CodedReply, png: Uint8Array, rows: number): CodedReply {
   return { ...reply, body: png, rows: reply.rows + rows }
 }

@@ -21,7 +21,7 @@ import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import type { Found } from '../http/router.ts'
 import type { NearPaths } from '../query/nearest.ts'
 
-/** A problem that the API answers as JSON, and everything else as a page. */
+/** Problem that the API answers as JSON, and other paths as a page. */
 export type CheckRefusal = Readonly<{ is: 'refused'; problem: Problem }>
 
 export function checkRefusal(problem: Problem): CheckRefusal {
@@ -46,7 +46,9 @@ const TOO_LONG: Problem = {
   detail: `The path and query have more than ${TARGET_CHARS_MAX} characters. Shorten the query.`,
 }
 
-/** Opens the checks of a request in their order. The first one that fails makes the reply; undefined means that all pass. */
+/**
+ * Opens the checks of a request in their order. The first failed check makes the reply; undefined means that all pass.
+ */
 export function openChecks({
   counters,
   near,
@@ -100,12 +102,12 @@ export function allowanceHeaders(policy: Policy, decision: Decision): HeaderList
   return ['RateLimit-Policy', formatPolicy(policy), 'RateLimit', formatRateLimit(policy, decision)]
 }
 
-/** Wait of a request for a seq that this node does not have yet; undefined when it needs no wait. */
+/** Wait of a request for a seq that this node lacks; undefined when it needs no wait. */
 type SeqWait = (context: RequestContext) => Promise<CheckRefusal | undefined> | undefined
 
 /**
- * Opens the waits of a node that follows a log. A request that has waited goes on, or is refused as `behind`. A seq that
- * the whole log does not have goes on at once, and its route refuses it.
+ * Opens the waits of a following node. After its wait a request continues, or is refused as `behind`. A seq that the
+ * whole log lacks continues immediately, and its route refuses it.
  */
 export function openSeqWait(following: Following, metrics: Pick<Metrics, 'behind'>): SeqWait {
   const { reader, waits, waitMsMax = BEHIND_WAIT_MS_MAX } = following
@@ -117,7 +119,7 @@ export function openSeqWait(following: Following, metrics: Pick<Metrics, 'behind
     const place = await waits.wait({ seq, caller, msMax: waitMsMax, placeOnly: false }, response)
     if (place.is === 'here') return undefined
     if (place.is === 'nowhere') {
-      // Its route would name this node's head. The head of the whole log tells a mirror of this node more.
+      // The route would report this node's head. A mirror of this node learns more from the head of the whole log.
       const isPage = found?.segments['seq'] === undefined && EVENT_PATHS.has(found?.route.path ?? '')
       return isPage ? checkRefusal(cursorAhead(place.head)) : undefined
     }
@@ -135,7 +137,7 @@ export function openSeqWait(following: Following, metrics: Pick<Metrics, 'behind
   }
 }
 
-/** Problem of a request for a seq that this node does not have yet. */
+/** Problem of a request for a seq that this node lacks. */
 function behind(head: Seq): Problem {
   return {
     code: 'behind',
@@ -149,7 +151,7 @@ function behind(head: Seq): Problem {
 const SEQ = /^[1-9]\d{0,15}(?=\.|$)/
 const CURSOR = /^[1-9]\d{0,15}$/
 
-/** Paths of the log's events, whose `after` is a seq: those of the API and of the pages. */
+/** Paths of the log's events, whose `after` is a seq, in the API and among the pages. */
 const EVENT_PATHS: ReadonlySet<string> = new Set([
   ENDPOINT_PATHS.events,
   '/events',
@@ -158,7 +160,7 @@ const EVENT_PATHS: ReadonlySet<string> = new Set([
   '/events.metadata.json',
 ])
 
-/** Least head at which a request can be answered in full; undefined when the request names no seq. */
+/** Least head that answers a request in full; undefined when the request has no seq. */
 function neededSeq({ route, segments }: Found, rawQuery: string): number | undefined {
   const { seq, tile, level } = segments
   if (seq !== undefined) return wholeSeq(SEQ.exec(seq)?.[0])
@@ -176,7 +178,7 @@ const TILE_WIDTH = 256
 /** Index of a tile in groups of three digits, and the width of a partial one. */
 const TILE = /^((?:x\d{3}\/){0,5}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** Seq of the last event under a tile or an entry bundle; undefined for an address of none. */
+/** Seq of the last event under a tile or an entry bundle; undefined for any other path. */
 function lastSeqUnder(level: number, tile = ''): number | undefined {
   const [, groups, partial] = TILE.exec(tile) ?? []
   if (groups === undefined) return undefined

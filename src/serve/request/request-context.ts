@@ -15,7 +15,7 @@ import { hasBody, partsOf, type TargetParts } from './request-form.ts'
 import type { ReplyTerms } from './respond.ts'
 import type { RequestTally, Tallies } from '../metrics/metrics.ts'
 
-/** A request on its way to its answer: it is parsed and routed here, and nowhere else. */
+/** Request context: the parsed and routed request, from here to its answer. */
 export type RequestContext = Readonly<{
   request: IncomingMessage
   response: ServerResponse
@@ -27,16 +27,18 @@ export type RequestContext = Readonly<{
   /** Undefined when no route matches. */
   found: Found | undefined
   underApi: boolean
-  /** Decision of the allowance, if it has been asked already. */
+  /** Decision of the allowance, if it was checked already. */
   decision: Decision | undefined
   tally: RequestTally
   terms: ContextTerms
 }>
 
-/** Terms of the reply, some of which the checks and the route fill in. */
+/** Terms of the reply. The checks and the route fill in some of them. */
 type ContextTerms = ReplyTerms & { allowance: HeaderList; onWritten?: ReplyTerms['onWritten'] }
 
-/** Opens the context of a request, from the parts of its target; `decision` is that of the allowance, if it was asked. */
+/**
+ * Opens the context of a request from the parts of its target. `decision` is that of the allowance, if it was checked.
+ */
 type OpenContext = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -55,7 +57,7 @@ type ContextParts = Readonly<{
   metrics: Readonly<{ tallies: Tallies }>
 }>
 
-/** All paths below `/api/`, so that another version than `/api/v1` is refused as the API refuses. `/api` is a page. */
+/** All paths below `/api/`, so that other versions than `/api/v1` get a refusal of the API. `/api` is a page. */
 const API = /^\/api\//
 
 /** Opens the reading of requests. */
@@ -66,16 +68,16 @@ export function openContexts(parts: ContextParts): OpenContext {
   const commonOfLists = headerList(commonOfApi, { Vary: 'Accept' })
   const commonOfOwn = sameOriginHeaders(common)
   return (request, response, caller, { sent, decision }) => {
-    // Node drops bytes behind a request that wants another protocol, so nothing may follow it.
+    // Node drops bytes after a request for another protocol, so no request may follow it.
     if (hasBody(request) || request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
     const { path } = sent
     const found = router(path)
     const underApi = API.test(path)
-    // A list has several formats. A request leaves the choice to `Accept` when its query names none.
+    // A list has several formats. `Accept` decides when the query has no `format`.
     const isList = found?.route.parameters.some(({ name }) => name === 'format') === true
     const isByAccept = underApi && isList && !new URLSearchParams(sent.rawQuery).has('format')
     const isCsv = isByAccept && prefersCsv(header(request, 'accept'))
-    // From here on it is the request that names the format itself.
+    // From here on the query has the format.
     const { rawQuery, target } = isCsv
       ? partsOf(`${sent.target}${sent.rawQuery === '' ? '?' : '&'}format=csv`)
       : sent
@@ -96,7 +98,7 @@ export function openContexts(parts: ContextParts): OpenContext {
   }
 }
 
-/** One header of a request; several of the same name are joined by a comma. */
+/** One header of a request. Several of the same name are joined by commas. */
 export function header(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? value.join(', ') : value

@@ -2,22 +2,22 @@ import type { IncomingMessage } from 'node:http'
 import { TARGET_CHARS_MAX } from '../../protocol/parameters.ts'
 import type { Problem } from '../../protocol/problem.ts'
 
-/** Headers that a request may have; the parser silently drops further ones. */
+/** Most headers of a request. The parser silently drops further ones. */
 export const HEADERS_MAX = 100
 
-/** Verdict on a request's form: fit to be answered, or the reason to close its connection. */
+/** Verdict on a request's form: fit, or the reason to close its connection. */
 type FormVerdict = 'fit' | 'too-many-headers' | 'unmet-expectation' | Problem
 
-/** The only expectation of HTTP. A client of HTTP/1.0 has none. */
+/** The only expectation that HTTP defines. A client of HTTP/1.0 has none. */
 const CONTINUE = /^100-continue$/i
 
 /**
- * Refuses requests that Node's parser accepts: other versions, missing or repeated hosts, bodies, proxy targets, too many
- * headers, other expectations.
+ * Refuses requests that Node's parser accepts: other versions, missing or repeated hosts, bodies, proxy targets, too
+ * many headers, other expectations.
  */
 export function judgeForm(request: IncomingMessage): FormVerdict {
   if (request.rawHeaders.length >= HEADERS_MAX * 2) return 'too-many-headers'
-  // The parser also takes requests without a version, as in HTTP/0.9, and with 2.0.
+  // The parser also accepts version 2.0, and requests without a version, as in HTTP/0.9.
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0')
     return { code: 'bad-request', detail: 'The request has an HTTP version other than 1.1 and 1.0.' }
   let hosts = 0
@@ -45,14 +45,14 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && !/^0+$/.test(length))
 }
 
-/** Place of an empty pair in a query, as in `&a=1`, `a=1&&b=2` and `a=1&`. */
+/** Position of an empty pair in a query, as in `&a=1`, `a=1&&b=2` and `a=1&`. */
 const EMPTY_PAIR = /^&|&&|&$/
 
-/** Path and raw query of a target. `target` is both together, the name of the answer in caches. */
+/** Path and raw query of a target. `target` has both, and is the answer's name in caches. */
 export type TargetParts = Readonly<{ target: string; path: string; rawQuery: string }>
 
 /**
- * Parts of a target; the query is empty if there is none. Empty pairs are left out, as WHATWG's parser of queries skips
+ * Parts of a target, with an empty query if there is none. Empty pairs are removed, as WHATWG's query parser skips
  * them.
  */
 export function partsOf(target: string): TargetParts {
@@ -74,8 +74,8 @@ type PlainRequest = Readonly<{
 }>
 
 /**
- * Reads a request in one pass over its raw headers. Undefined unless it is a GET of HTTP/1.1 with one Host and no sign
- * of a body or of another protocol; the full checks then judge it.
+ * Reads a plain request in one pass over its raw headers: a GET of HTTP/1.1 with one Host and no sign of a body or
+ * another protocol. Undefined for any other, which the full checks judge.
  */
 export function readPlainRequest({
   method,
@@ -89,7 +89,7 @@ export function readPlainRequest({
   let acceptEncoding: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    // The length tells most names apart, so few are compared letter by letter.
+    // The length distinguishes most names, so few are compared letter by letter.
     switch (name.length) {
       case 4:
         if (is(name, 'host')) hosts += 1
@@ -140,7 +140,7 @@ const REQUEST_LINE = /^[A-Z]+ (\S+)/
 
 /**
  * Whether the target made a request too long for the parser. `packet` is the last packet, and `parsed` the number of
- * its bytes that the parser took. `pastTarget` says whether the target of the request ended in an earlier packet.
+ * its bytes that the parser took. `pastTarget` says whether the target ended in an earlier packet.
  */
 export function isTargetTooLong(
   packet: Uint8Array | undefined,
@@ -153,7 +153,7 @@ export function isTargetTooLong(
   const line = lines.findLast((each) => REQUEST_LINE.test(each))
   if (line !== undefined) return (REQUEST_LINE.exec(line)?.[1] ?? '').length > TARGET_CHARS_MAX
   if (pastTarget) return false
-  // The request began in an earlier packet. A target has no blank and no line end, and the HTTP version follows it.
+  // The request began in an earlier packet. Its target has no blank and no line end, and the HTTP version follows it.
   const rest = text.slice(parsed)
   return (
     lines.length === 1 && !text.slice(0, parsed).includes(' ') && (rest === '' || rest.startsWith(' HTTP/'))

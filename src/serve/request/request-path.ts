@@ -35,7 +35,7 @@ import { openUnreadAnswers, UNREAD_BYTES_MAX } from './unread-answers.ts'
 import { openNearPaths } from '../query/nearest.ts'
 import { openFairTurns } from '../fairness/fair-turns.ts'
 
-/** Parts of a serving thread that its requests pass; nothing here is read from the environment. */
+/** Parts of a serving thread that its requests use. Nothing here is read from the environment. */
 export type RequestPathParts = Readonly<{
   identity: LogIdentity
   /** Address of the service that this mirror follows; null on a node that is no mirror. */
@@ -44,15 +44,15 @@ export type RequestPathParts = Readonly<{
   requestIds: RequestIds
   router: Router
   cache: AnswerCache
-  /** Has another thread make an answer that is not brief, or the page of a refusal. */
+  /** Asks another thread for an answer that is not brief, or for the page of a refusal. */
   answer: AnswerElsewhere
   /** The caller that the allowance counts by. */
   callerOf(request: IncomingMessage): string
   /** The allowances; null when no limit is set. */
   counters: Counters | null
-  /** Reason why this node answers nothing of the API at present; undefined when it does. */
+  /** Reason why this node currently answers nothing of the API; undefined when it does. */
   unready(): Problem | undefined
-  /** The waits for a log that this node follows; null on a node that is alone. */
+  /** Waits for the log that this node follows; null on a single node. */
   following: Following | null
   now(): Ms
   monotonicMs(): number
@@ -61,7 +61,7 @@ export type RequestPathParts = Readonly<{
   report: Report
 }>
 
-/** Makes an answer in its caller's turn. Makes nothing if `gone` returns true, because the caller has left. */
+/** Makes an answer in its caller's turn. Does nothing if `gone` returns true, because the caller has left. */
 export type AnswerElsewhere = (caller: string, job: AnswerJob, gone: () => boolean) => Promise<Reply>
 
 /** The path of a thread's requests. */
@@ -71,16 +71,16 @@ export type RequestPath = Pick<RequestQueues, 'answering' | 'end'> &
 
 /** The report of answers. */
 export type Report = Readonly<{
-  /** Whether every answer is reported, not only the slow ones and those with a status from 500 up. */
+  /** Whether every answer is reported. Otherwise only slow answers and those with a status from 500 up are. */
   all: boolean
   answered(report: AnswerReport): void
-  /** Called when an answer is cut: it was not taken within its time limit, or answers fill the memory. */
+  /** Called when an answer is cut: the caller was too slow, or unread answers fill the memory. */
   cut(fault: 'late' | 'memory'): void
 }>
 
-/** One answer for the report. Contains nothing that was sent, except a well-formed `traceparent`. */
+/** Answer in the report. Contains nothing of the request, except a well-formed `traceparent`. */
 export type AnswerReport = Readonly<{
-  /** Id of the request, which a problem has as `Daybook-Request`. */
+  /** Request id, also in a problem's `Daybook-Request` header. */
   request: string
   /** Path of the route in the table; `none` when no route matched. */
   route: string
@@ -96,7 +96,7 @@ export type AnswerReport = Readonly<{
   caller: string
 }>
 
-/** Milliseconds from which on an answer is reported as slow, from its caller's turn until it is written. */
+/** Milliseconds from which an answer is reported as slow, from its caller's turn until it is written. */
 export const SLOW_ANSWER_MS = 1_000
 
 const FAILED: Problem = {
@@ -143,7 +143,9 @@ export function openRequestPath(
     })
   }
 
-  /** Writes the finished answer of a plain request; otherwise returns the decision of the allowance, if it was asked. */
+  /**
+   * Writes the cached answer of a plain request. Otherwise returns the decision of the allowance, if it was checked.
+   */
   function writeCached(
     request: IncomingMessage,
     response: ServerResponse,
@@ -153,7 +155,7 @@ export function openRequestPath(
     const plain = readPlainRequest(request)
     if (plain === undefined) return undefined
     const written = cache.find(sent, plain.acceptEncoding)?.written
-    // The first answer to a caller that prefers CSV is made anew: most of these are JSON.
+    // The first answer to a caller that prefers CSV is made anew, because most of these are JSON.
     if (written === undefined || prefersCsv(plain.accept) || unready() !== undefined) return undefined
     const startedMs = monotonicMs()
     const { tally, allowance: scope, rows, body } = written
@@ -163,7 +165,7 @@ export function openRequestPath(
       try {
         decision = counters[scope].decide(caller)
       } catch {
-        // The check of the allowance asks again. If that fails too, its caller gets a 500 and the error is reported.
+        // The check of the allowance tries again. If it fails too, the caller gets a 500 and the error is reported.
         return undefined
       }
       if (!decision.allowed) return decision
@@ -179,7 +181,7 @@ export function openRequestPath(
     return 'written'
   }
 
-  /** Answers a request that no cached answer fits. Never rejects. */
+  /** Answers a request for which no cached answer fits. Never rejects. */
   async function answer(context: RequestContext): Promise<void> {
     const { request, response, caller, tally, terms } = context
     const startedMs = monotonicMs()
@@ -205,9 +207,9 @@ export function openRequestPath(
         reply = await refuse(context, problem)
       }
       if (response.destroyed) return
-      // The route writes the response itself, under limits of its own.
+      // The route writes the response itself, under its own limits.
       if (reply.is === 'streamed') return deadlines.lift(response)
-      // A file too: it is sent for as long as its caller reads it.
+      // A file also lasts as long as its caller reads.
       if (reply.is === 'file' && !terms.head) deadlines.lift(response)
       const ms = monotonicMs() - startedMs
       reportAnswer(context, { status: statusOf(reply), code: problem?.code ?? null, ms, error: null })
@@ -219,7 +221,7 @@ export function openRequestPath(
     }
   }
 
-  /** Parses the query and asks the route, here if the answer is brief, else in another thread. */
+  /** Parses the query and calls the route, here if the answer is brief, otherwise in another thread. */
   function askRoute(context: RequestContext): Reply | CheckRefusal | Promise<Reply> {
     const { request, response, caller, path, rawQuery, found, terms } = context
     assert(found !== undefined, 'a path without a route is refused before')
@@ -259,8 +261,8 @@ export function openRequestPath(
   }
 
   /**
-   * Keeps the written form of an answer. `present` is the state before a brief answer was made; an answer of another thread
-   * is in the cache already.
+   * Caches the written form of an answer. `present` is the state before a brief answer was made. An answer of another
+   * thread is in the cache already.
    */
   function keep(
     context: RequestContext,
@@ -282,7 +284,7 @@ export function openRequestPath(
     }
   }
 
-  /** Reply of a refusal: JSON under the API and for a stream, a page elsewhere. */
+  /** Reply of a refusal: JSON for the API and streams, a page elsewhere. */
   function refuse(
     { caller, response, terms, ...context }: RequestContext,
     problem: Problem,
@@ -302,7 +304,7 @@ export function openRequestPath(
     return allowanceHeaders(policy, decide(caller, cost))
   }
 
-  /** Ends a request that threw: the error is reported, and the caller gets a 500 if nothing was sent yet. */
+  /** Ends a request that threw. Reports the error, and sends a 500 if nothing was sent yet. */
   async function fail(context: RequestContext, error: unknown, ms: number): Promise<void> {
     const { request, response, terms } = context
     // A caller that leaves during an answer is not our failure.
@@ -360,7 +362,7 @@ function statusOf(reply: Exclude<Reply, { is: 'streamed' }>): number {
 const API = '/api/v1'
 const FORMAT = /(?:^|&)format=(csv|json|ics)(?:&|$)/
 
-/** The problem of a page's unknown `format`, with the path of the file that is probably meant: `/payouts?format=csv`. */
+/** Problem of a page's unknown `format`, with the probable file: `/payouts?format=csv`. */
 function withFile(
   problem: Problem,
   { path, rawQuery, found: asked }: RequestContext,
@@ -370,11 +372,11 @@ function withFile(
   const ending = problem.code === 'unknown-parameter' ? FORMAT.exec(rawQuery)?.[1] : undefined
   // The files of pages are outside the API.
   const page = path.startsWith(API) ? path.slice(API.length) : path
-  // A variable part takes any ending: `/api/v1/events/5.csv` leads back to `/api/v1/events/{seq}`.
+  // A variable part accepts any suffix, so `/api/v1/events/5.csv` leads back to `/api/v1/events/{seq}`.
   const file = [path, page]
     .map((at) => (ending === undefined ? undefined : router(`${at}.${ending}`)))
     .find((found) => found?.route.path.endsWith(`.${ending}`))
-  // The path in the table, because a part of the sent one may be a wallet address.
+  // Uses the path in the table, because a part of the sent one may be a wallet address.
   return file === undefined
     ? problem
     : { ...problem, detail: `${problem.detail} Did you mean ${file.route.path}?` }

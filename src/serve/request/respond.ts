@@ -7,7 +7,7 @@ import { CACHE_CONTROL, type HeaderList, headerList } from '../http/headers.ts'
 import { formatProblem, httpStatusOf, type RequestIds } from '../http/problem-document.ts'
 import type { Reply } from '../http/route.ts'
 
-/** Parts of a request that decide how its reply is written. */
+/** Parts of a request that determine how its reply is written. */
 export type ReplyTerms = Readonly<{
   head: boolean
   ifNoneMatch: string | undefined
@@ -16,20 +16,20 @@ export type ReplyTerms = Readonly<{
   /** Headers common to all answers. */
   common: HeaderList
   /**
-   * Whether `Accept` chose another form than that of most callers. Then the answer is never immutable, because a cache that
+   * Whether `Accept` chose another form than most callers get. Then the answer is never immutable, because a cache that
    * ignores `Vary` would give it to all of them.
    */
   revalidated: boolean
   /** Number of the request, and its id for problems. */
   request: number
   requestIds: RequestIds
-  /** Headers about the caller's allowance; answers that a shared cache may keep leave them out. */
+  /** Headers about the caller's allowance. Answers that a shared cache may keep omit them. */
   allowance: HeaderList
   /** Called with the written form of an answer, before it is written. */
   onWritten?: (reply: Of<'coded'>, written: WrittenAnswer) => void
 }>
 
-/** An answer as it is written, without the headers about its caller's allowance. */
+/** Answer in written form, without the headers about its caller's allowance. */
 export type WrittenAnswer = Readonly<{
   status: number
   etag: string | null
@@ -38,21 +38,23 @@ export type WrittenAnswer = Readonly<{
   /** Headers of the 304 in its place. */
   unchanged: string[]
   body: WrittenBody
-  /** Whether a shared cache gives it to other callers too, which have other allowances. */
+  /** Whether a shared cache gives it to other callers, which have other allowances. */
   isPublic: boolean
 }>
 
-/** Bytes of a body. A short body is a string of one character for each byte, so that head and body are sent at once. */
+/**
+ * Bytes of a body. A short body is a string with one character for each byte, so that head and body are sent together.
+ */
 type WrittenBody = Uint8Array | string
 
-/** Bytes from which a body costs less when it is written apart from its head. */
+/** Body size from which a separate write is cheaper than copying it to the head. */
 const STRING_BYTES_MAX = 4 * 1024
 /** Maps each byte to one character and back. */
 const BODY_ENCODING = 'latin1'
 
 type Of<Form extends Reply['is']> = Extract<Reply, { is: Form }>
 
-/** Writes a reply. Undefined means that it was written at once; a promise settles when all of it is written. */
+/** Writes a reply. Undefined means that it was written immediately; a promise settles when all of it is written. */
 export function respond(
   response: ServerResponse,
   terms: ReplyTerms,
@@ -63,7 +65,7 @@ export function respond(
       const plan = planBody(reply, terms.acceptEncoding)
       const { coding, etag } = plan
       if (coding === null) return respondCoded(response, terms, plan)
-      // The 304 needs no compression. The plan is not kept, because its body is not in its coding.
+      // The 304 needs no compression. The plan is not cached, because its body is not yet in its coding.
       if (etag !== null && names(terms.ifNoneMatch, etag))
         return writeAnswer(response, writtenOf(terms, plan), terms)
       return compress(plan.body, coding).then((body) => respondCoded(response, terms, { ...plan, body }))
@@ -110,7 +112,7 @@ export function respond(
   }
 }
 
-/** ETag with which a reply to this `Accept-Encoding` is written; null when it has none, or is no answer to the request. */
+/** ETag of a reply written for this `Accept-Encoding`; null when it has none, or is no answer to the request. */
 export function etagOfReply(reply: Reply, acceptEncoding: string | undefined): string | null {
   switch (reply.is) {
     case 'body':
@@ -129,7 +131,7 @@ export function etagOfReply(reply: Reply, acceptEncoding: string | undefined): s
   }
 }
 
-/** A body with its coding and its final ETag. The body is not in that coding yet. */
+/** Body with its coding and its final ETag, before it is encoded. */
 function planBody(reply: Of<'body'>, acceptEncoding: string | undefined): Of<'coded'> {
   const { keep, type, status = 200, rows = 0, headers, picture } = reply
   const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
@@ -202,7 +204,7 @@ function keptHeaders(
   return { headers: all, isPublic }
 }
 
-/** Writes an answer, its head alone, or a 304 in its place. */
+/** Writes an answer, only its head, or a 304 instead. */
 export function writeAnswer(
   response: ServerResponse,
   { status, etag, headers, unchanged, body, isPublic }: WrittenAnswer,
@@ -223,7 +225,7 @@ function isCopied(bytes: Uint8Array): boolean {
   return bytes.byteLength <= STRING_BYTES_MAX
 }
 
-/** Body of a reply that answers to other callers may have too. A short one is copied for each answer. */
+/** Body that a reply may share with answers to other callers; null for a short one, which is copied for each answer. */
 export function sharedBodyOf(reply: Reply): Uint8Array | null {
   if (reply.is !== 'coded' && reply.is !== 'body') return null
   return typeof reply.body === 'string' || isCopied(reply.body) ? null : reply.body

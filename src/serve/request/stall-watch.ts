@@ -4,21 +4,22 @@ import ipaddr from 'ipaddr.js'
 
 /** A writer to a socket, changed in place. Times are in milliseconds of the monotonic clock. */
 export type WatchedWriter = {
-  /** Time since which the peer has taken no byte of the present write; null when no write is in flight. */
+  /** Time since which the peer has taken no byte of the current write; null when no write is in flight. */
   blockedSince: number | null
-  /** Bytes that the peer had not acknowledged at the last look; null before it, or when the kernel does not tell. */
+  /** Unacknowledged bytes at the last check; null before it, or when the kernel does not report them. */
   unacknowledged: number | null
   readonly ended: boolean
 }
 
-/** Milliseconds for which a writer has waited for its peer. */
+/** Milliseconds that a writer has waited for its peer. */
 export function waitedMs({ blockedSince }: WatchedWriter, now: number): number {
   return blockedSince === null ? 0 : now - blockedSince
 }
 
 /**
- * Opens the watch over writers that wait. It restarts the wait of one whose peer has acknowledged bytes, because its reader
- * is slow and has not stalled. The result is called at each tick, and reads the kernel's table every `lookMs` at most.
+ * Opens the watch over waiting writers. It restarts the wait of a writer whose peer has acknowledged bytes: its reader
+ * is slow but not stalled. The returned function is called at each tick, and reads the kernel's table at most every
+ * `lookMs`.
  */
 export function openStallWatch<Writer extends WatchedWriter>(
   lookMs: number,
@@ -41,8 +42,8 @@ export function openStallWatch<Writer extends WatchedWriter>(
 }
 
 /**
- * Bytes of each connection that its peer has not acknowledged yet, as the kernel of Linux lists them. Empty elsewhere.
- * The kernel may buffer megabytes of an answer, so a slow reader takes bytes long before the next write is accepted.
+ * Unacknowledged bytes of each connection, from the kernel of Linux; empty elsewhere. The kernel may buffer megabytes
+ * of an answer, so a slow reader takes bytes long before the next write is accepted.
  */
 async function readUnacknowledged(sockets: readonly Socket[]): Promise<ReadonlyMap<Socket, number>> {
   const ends = new Map(sockets.map((socket) => [endsOf(socket), socket]))

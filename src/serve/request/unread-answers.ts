@@ -1,21 +1,21 @@
 import type { ServerResponse } from 'node:http'
 import { assert } from '../../protocol/brand.ts'
 
-/** Bytes of written answers that one thread holds at most for callers that do not read them. */
+/** Most bytes of written answers that one thread holds for callers that do not read them. */
 export const UNREAD_BYTES_MAX: number = 256 * 1024 * 1024
 
-/** Answers that are written and wait in memory for their callers to read them. */
+/** Written answers that wait in memory for their callers to read them. */
 type UnreadAnswers = Readonly<{
   /**
-   * Watches a completely written answer. `body` is its array if other answers may have the same one. Costs nothing
-   * when the caller has already read the answer.
+   * Watches a completely written answer. `body` is its array if other answers may share it. Costs nothing when the
+   * caller has already read the answer.
    */
   watch(response: ServerResponse, caller: string, body: Uint8Array | null): void
-  /** Bytes held at present. An array counts once for all answers that have it. */
+  /** Bytes currently held. A shared array counts once. */
   bytes(): number
 }>
 
-/** A waiting answer: its array, which other answers may have, and its other bytes. */
+/** Waiting answer: its array, which other answers may share, and its other bytes. */
 type Unread = Readonly<{ body: Uint8Array | null; ownBytes: number }>
 
 /** Memory of several answers; changed in place. */
@@ -25,12 +25,12 @@ type Memory = {
   readonly uses: Map<Uint8Array, number>
 }
 
-/** Waiting answers of one caller, in the order of their beginning: a Map keeps the order of insertion. */
+/** Waiting answers of one caller, oldest first (a Map keeps the order of insertion). */
 type Waiting = Readonly<{ answers: Map<ServerResponse, Unread>; memory: Memory }>
 
 /**
- * Limits the memory of answers that callers do not read. Above the limit, connections of the caller that holds most
- * are closed, those first that have waited longest.
+ * Limits the memory of unread answers. Above the limit, closes connections of the caller that holds most, the oldest
+ * first.
  */
 export function openUnreadAnswers(
   bytesMax: number = UNREAD_BYTES_MAX,
@@ -54,7 +54,7 @@ export function openUnreadAnswers(
     const [oldest] = answers.keys()
     assert(oldest !== undefined, 'a caller is kept while one of its answers waits')
     release(oldest, caller)
-    // The connection, because an answer that waits behind another has no socket of its own yet.
+    // Destroys the connection, because an answer that waits behind another has no socket of its own yet.
     oldest.req.socket.destroy()
     onCut()
   }
@@ -101,7 +101,7 @@ function free(memory: Memory, { body, ownBytes }: Unread): void {
   }
 }
 
-/** The caller whose answers hold most memory. At least one caller has answers. */
+/** Caller whose answers hold most memory. At least one caller must have answers. */
 function largestOf(
   callers: ReadonlyMap<string, Waiting>,
   all: Memory,
@@ -110,7 +110,7 @@ function largestOf(
   return shares.reduce((most, one) => (one.bytes > most.bytes ? one : most)).caller
 }
 
-/** Bytes that a caller is responsible for: of an array, the part that its answers are of all answers that have it. */
+/** Bytes charged to a caller. A shared array is charged by the caller's part of the answers that share it. */
 function shareOf({ bytes, uses }: Memory, all: Memory): number {
   return [...uses].reduce(
     (share, [body, own]) => share - body.byteLength * (1 - own / (all.uses.get(body) ?? own)),

@@ -9,7 +9,7 @@ export type Cursor = {
   seq: Seq
   /** Whether it has reached the head. */
   live: boolean
-  /** No event from `seq` up to here matches. These events are passed without being read. */
+  /** Seq up to which no event matches, from `seq` on. These events are passed without being read. */
   clearTo: Seq
   /** Events scanned since the last match or position. */
   unmatched: number
@@ -24,25 +24,25 @@ type CursorStep =
   | Readonly<{ is: 'nothing' }>
 
 /**
- * A cursor that starts after `after`. The opening of a stream writes its first position. One that is ahead of the head is
- * not live: it waits for the head.
+ * Cursor that starts after `after`. Opening a stream writes its first position. A cursor ahead of the head is not live:
+ * it waits for the head.
  */
 export function cursorAt(after: Seq, head: Seq): Cursor {
   return { seq: after, live: after === head, clearTo: after, unmatched: 0, positionDue: false }
 }
 
-/** Whether the cursor has something to write or scan. One that waited for the head has its switch to live to write. */
+/** Whether the cursor has something to write or scan. After waiting for the head it must write its switch to live. */
 export function isBehind(cursor: Cursor, head: Seq): boolean {
   return cursor.positionDue || cursor.seq < head || (cursor.seq === head && !cursor.live)
 }
 
-/** Whether the cursor waits for a node that is behind it. */
+/** Whether the cursor is ahead of the node and waits for it. */
 export function isAhead({ live, seq }: Cursor, head: Seq): boolean {
   return !live && seq > head
 }
 
 /**
- * Moves the cursor by one step: a position when one is due, or else one page. The step moves `seq` before the page is
+ * Moves the cursor by one step: a position when one is due, otherwise one page. The step moves `seq` before the page is
  * written, so the caller must write the page or end the stream.
  */
 export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limits: StreamLimits): CursorStep {
@@ -71,7 +71,7 @@ export function advanceCursor(cursor: Cursor, feed: Feed, head: () => Seq, limit
   return packet === null ? { is: 'nothing' } : { is: 'page', packet, count }
 }
 
-/** The next stretch of events that are known not to match. */
+/** Next stretch of events that are known not to match. */
 function clearPage({ seq, clearTo }: Cursor, scanMax: number): FeedPage {
   const scannedTo = seqOf(Math.min(clearTo, seq + scanMax))
   return { packet: null, count: 0, scannedTo, unmatched: scannedTo - seq, clearTo }

@@ -1,9 +1,9 @@
 /**
- * Schedule of fan-outs. A fan-out looks which streams have something to write. It starts at once while streams are idle.
- * While they are busy, several commits share one.
+ * Schedule of fan-outs. A fan-out checks which streams have something to write. It starts immediately while streams are
+ * idle. While they are busy, several commits share one.
  */
 export type FanOuts = Readonly<{
-  /** Reports a commit. Its fan-out starts at once, or after the running fan-out and the pause that follows it. */
+  /** Reports a commit. Its fan-out starts immediately, or after the running fan-out and the following pause. */
   wake(): void
   /** Fans out now, without a pause. */
   run(): void
@@ -14,7 +14,7 @@ export type FanOuts = Readonly<{
 
 /**
  * Opens the schedule. `fanOut` starts a fan-out and returns whether a live stream has something to write. Commits
- * during a fan-out, or within `coalesceMs` of its end, share the next one. So a single event is sent at once, and
+ * during a fan-out, or within `coalesceMs` of its end, share the next one. So a single event is sent immediately, and
  * many events cost each subscriber one write.
  */
 export function openFanOuts(

@@ -4,30 +4,30 @@ import { nextSeq, type Seq, seqOf } from '../../protocol/seq.ts'
 import { lastSeqIn, type Packet, packetOf, type StreamFraming } from './stream-frame.ts'
 import { pageBytesMax, type StreamLimits } from './limits.ts'
 
-/** A stretch of the log as one feed shows it. It never changes. */
+/** Part of the log for one feed. It never changes. */
 export type FeedPage = Readonly<{
   /** Its framed matches; null when it has none. */
   packet: Packet | null
   count: number
-  /** The last seq scanned; the next page starts after it. */
+  /** Last scanned seq. The next page starts after it. */
   scannedTo: Seq
   /** Events scanned after the last match, or all when there is none. */
   unmatched: number
-  /** No event from `scannedTo` up to here matches, as an index says; `scannedTo` at least. */
+  /** Seq up to which no event after `scannedTo` matches, from an index; at least `scannedTo`. */
   clearTo: Seq
 }>
 
 /** Pages shared by all subscribers with the same filter and framing. Each page is read and framed once. */
 export type Feed = Readonly<{
   framing: StreamFraming
-  /** The page after `after`, which scans `scanMax` events at most. There must be an event after `after`. */
+  /** Page after `after`, which scans at most `scanMax` events. There must be an event after `after`. */
   page(after: Seq, scanMax: number): FeedPage
   /** Releases the feed. Its pages are dropped with its last subscriber. */
   close(): void
 }>
 
 type Pages = Readonly<{
-  /** The feed of a filter. The caller closes it once. */
+  /** Feed of a filter. The caller must close it once. */
   feed(filter: LogFilter, framing: StreamFraming, details: boolean): Feed
   /** Bytes of the cached pages. */
   cachedBytes(): number
@@ -40,8 +40,8 @@ type CachedPage = Readonly<{ shared: SharedFeed; after: Seq; bytes: number }>
 const PAGE_OVERHEAD_BYTES = 256
 
 /**
- * Opens the cache of pages. Each page is read in one transaction. Pages near the head are cached for other
- * subscribers. The oldest page is dropped first when `cachedBytesMax` is reached.
+ * Opens the cache of pages. Each page is read in one transaction. Pages near the head are cached for other subscribers.
+ * At `cachedBytesMax` the oldest page is dropped first.
  */
 export function openFeedPages(reader: LogReader, limits: StreamLimits): Pages {
   const feeds = new Map<string, SharedFeed>()
@@ -145,7 +145,7 @@ function readPage(
   return { page: { packet, count, scannedTo, unmatched: scannedTo - lastMatch, clearTo }, head }
 }
 
-/** Seq before the next match, found through an index; `scannedTo` when no index can tell. */
+/** Seq before the next match, from an index; `scannedTo` when no index can tell. */
 function clearAfter(snapshot: Snapshot, walk: Walk, scannedTo: Seq): Seq {
   const { types, kinds, contestIds } = walk.filter
   const isIndexed = types !== null || kinds !== null || contestIds !== null

@@ -2,7 +2,7 @@ import { MINUTE_MS, SECOND_MS } from '../../protocol/moment.ts'
 import { assert } from '../../protocol/brand.ts'
 import { DETAILS_LINE_BYTES_MAX } from '../../protocol/draft.ts'
 
-/** Limits of the streams of one node. The end of a name is its unit: bytes, events, milliseconds, seconds. */
+/** Limits of the streams of one node. Each name ends with its unit: bytes, events, milliseconds, seconds. */
 export type StreamLimits = Readonly<{
   /** Size of one write, with chunk framing. The next write starts when the socket has drained. */
   writeBytesMax: number
@@ -33,15 +33,15 @@ export type StreamLimits = Readonly<{
   tickMs: number
   /** Pause after a fan-out. Commits during a fan-out and its pause share the next one. */
   coalesceMs: number
-  /** Time of live subscribers in one turn of the event loop; then those in history have theirs. */
+  /** Time of live subscribers in one turn of the event loop. Subscribers in history come next. */
   liveSliceMs: number
   historySliceMs: number
-  /** Bytes that a client may send after its request. None of them is run. */
+  /** Most bytes that a client may send after its request. They are never parsed as a request. */
   trailingBytesMax: number
   capacityRetrySeconds: number
-  /** Time that a stream whose cursor is ahead of a following node's head waits for the head. */
+  /** Longest wait of a stream whose cursor is ahead of a following node's head. */
   aheadMs: number
-  /** Longest wait before its headers, for the answer whether such a cursor exists. */
+  /** Longest wait before the headers for the answer whether such a cursor exists. */
   verdictMs: number
 }>
 

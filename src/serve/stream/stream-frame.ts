@@ -10,7 +10,7 @@ export type Position = Readonly<{ seq: Seq; head: Seq; live: boolean; atMs: Ms }
 /** The same bytes bare (HTTP/1.0) and as one chunk (HTTP/1.1). One packet is written to many sockets. */
 export type Packet = Readonly<{ bare: Buffer; chunk: Buffer }>
 
-/** Frame with the wait before a browser reconnects, in whole milliseconds; empty for JSON lines. */
+/** Frame with the time before a browser reconnects, in whole milliseconds; empty for JSON lines. */
 export function formatRetry(framing: StreamFraming, ms: number): string {
   return framing === 'sse' ? `retry: ${ms}\n\n` : ''
 }
@@ -22,10 +22,10 @@ export function formatPosition(framing: StreamFraming, position: Position): stri
   return framing === 'sse' ? `event: position\nid: ${seq}\ndata: ${data}\n\n` : `{"position":${data}}\n`
 }
 
-/** Frames bytes as one HTTP chunk. They must not be empty, since an empty chunk ends a body. */
+/** Frames bytes as one HTTP chunk. They must not be empty, because an empty chunk ends a body. */
 export function packetOf(bytes: Uint8Array): Packet {
   const length = `${bytes.byteLength.toString(16)}\r\n`
-  // Not from Node's buffer pool: a cached page would keep a whole slab of it alive.
+  // Not from Node's buffer pool, because a cached page would keep a whole slab of it in memory.
   const chunk = Buffer.allocUnsafeSlow(length.length + bytes.byteLength + 2)
   chunk.write(length, 0, 'latin1')
   chunk.set(bytes, length.length)

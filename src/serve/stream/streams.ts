@@ -39,11 +39,14 @@ export type StreamSettings = Readonly<{
   random: () => number
   /** Receives an error thrown by a read of the store. */
   report: (error: unknown) => void
-  /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest of a fan-out. */
+  /**
+   * Receives the delivery time of the oldest event of a fan-out: milliseconds from its moment until all live streams
+   * had it.
+   */
   onDelivered?: (ms: number) => void
   /** Called when a stream has ended. */
   ended: (ended: StreamEnded) => void
-  /** The waits for a log that this node follows; null or absent on a node that is alone. */
+  /** Waits for the log that this node follows; null or absent on a single node. */
   waits?: HeadWaits | null
   limits?: Partial<StreamLimits>
 }>
@@ -156,7 +159,7 @@ function headersOf(framing: StreamFraming): Readonly<Record<string, string>> {
   }
 }
 
-/** Start of an admitted stream: its exclusive cursor and the slot that it holds. */
+/** Start of an admitted stream: its exclusive cursor and its slot. */
 type Admitted = Readonly<{ after: Seq; slot: CallerSlot }>
 
 type AdmissionSettings = Readonly<{
@@ -170,8 +173,8 @@ type AdmissionSettings = Readonly<{
 }>
 
 /**
- * Makes the checks that come before the first byte. An admitted stream holds a slot, which must be released. A cursor
- * ahead of the head is admitted on a node that follows a log, unless the whole log ends before it, at `end`.
+ * Makes the checks before the first byte. An admitted stream holds a slot, which must be released. A following node
+ * admits a cursor ahead of its head, unless the whole log ends before it, at `end`.
  */
 function admit(
   settings: AdmissionSettings,
@@ -181,7 +184,7 @@ function admit(
 ): Parsed<Admitted> {
   const { reader, limits, latest, follows } = settings
   const { after, from } = subscription
-  // Read from a snapshot: another thread may have streamed events that this thread's head has not reached.
+  // Read from a snapshot, because another thread may have streamed events that this thread's head has not reached.
   const { head, start } = reader.snapshot((snapshot) => ({
     head: snapshot.head.seq,
     start: startOf({ from, after }, snapshot, latest()),
@@ -218,14 +221,16 @@ function streamCursorAhead(head: Seq, subscription: Subscription): Problem {
   }
 }
 
-/** Looks for bytes that a waiting client has taken, in the time after which it counts as stalled. */
+/** Checks for bytes that a waiting client has taken, within the time after which it counts as stalled. */
 const LOOKS = 3
 
 type HubSettings = Omit<StreamContext, 'head' | 'counts' | 'endReason' | 'queue' | 'gone'> &
   Readonly<{
-    /** Receives an error thrown by a read of the store. The stream that read is closed. */
+    /** Receives an error thrown by a read of the store. The affected stream is closed. */
     report: (error: unknown) => void
-    /** Receives the milliseconds from an event's moment until all live streams had it, for the oldest event sent. */
+    /**
+     * Receives the delivery time of the oldest event sent: milliseconds from its moment until all live streams had it.
+     */
     onDelivered: (ms: number) => void
   }>
 
@@ -325,7 +330,7 @@ function openHub(settings: HubSettings): Hub {
   }
 }
 
-/** Spreads the ends of all streams over `overMs`, so that clients do not reconnect all at once. */
+/** Spreads the ends of all streams over `overMs`, so that clients do not reconnect at the same time. */
 function spreadEnds(subscribers: ReadonlySet<Subscriber>, now: number, overMs: number): void {
   for (const [index, subscriber] of [...subscribers].entries()) {
     if (!subscriber.ended)

@@ -72,7 +72,9 @@ export type Subscriber = Omit<Join, 'after'> &
 export type StreamContext = Readonly<{
   reader: LogReader
   limits: StreamLimits
-  /** Last seq to write: for a live stream the head of the last fan-out, for a stream that reads history the present head. */
+  /**
+   * Last seq to write. A live stream has the head of the last fan-out, a stream that reads history the current head.
+   */
   head: (cursor: Cursor) => Seq
   now: () => Ms
   monotonicMs: () => number
@@ -119,8 +121,8 @@ export function openSubscriber(context: StreamContext, join: Join): Subscriber {
       subscriber.feed.framing,
       limits.retryMsMin + Math.floor(context.random() * spreadMs),
     )
-    // Through the response, because it may still wait behind another response of this connection. Its callback
-    // means that the headers are sent too. Later writes go straight to the socket, with bytes that subscribers share.
+    // Written through the response, which may still wait behind another response of this connection. Its callback also
+    // means that the headers are sent. Later writes go directly to the socket, with bytes that subscribers share.
     subscriber.response.write(retry + positionText(context, subscriber, head), () =>
       opened(context, subscriber),
     )
@@ -134,7 +136,7 @@ function listen(context: StreamContext, subscriber: Subscriber): void {
     release(context, subscriber, 'client')
     context.gone(subscriber)
   })
-  // A client that has closed its half looks the same as one that is gone, and would keep its slot.
+  // A client that has closed its half looks like one that is gone, and would keep its slot.
   socket.once('end', () => disconnect(context, subscriber, 'client'))
   if (socket.readableEnded) disconnect(context, subscriber, 'client')
   // A socket that is closed already emits no more events.
@@ -147,7 +149,7 @@ function listen(context: StreamContext, subscriber: Subscriber): void {
 function opened(context: StreamContext, subscriber: Subscriber): void {
   if (subscriber.ended) return
   subscriber.socket.on('data', (bytes: Buffer) => {
-    // Node parses requests after this one, although they never run. So their bytes need a limit.
+    // Node parses later requests although they never run, so their bytes need a limit.
     subscriber.trailingBytes += bytes.byteLength
     if (subscriber.trailingBytes > context.limits.trailingBytesMax) disconnect(context, subscriber, 'client')
   })
@@ -169,12 +171,12 @@ export function isDue(subscriber: Subscriber, now: number, head: Seq, limits: St
   return isBehind(subscriber.cursor, head) || now - subscriber.writtenAt >= limits.heartbeatMs
 }
 
-/** Whether the node has not reached the cursor of a stream in time. */
+/** Whether the wait of a stream for a cursor ahead of the node has timed out. */
 function hasWaitedEnough({ cursor, aheadEndsAt }: Subscriber, now: number, head: Seq): boolean {
   return now >= aheadEndsAt && isAhead(cursor, head)
 }
 
-/** Takes one short step of a subscriber, with one write at most. Queues the next step when there is more to do. */
+/** Takes one short step of a subscriber, with at most one write. Queues the next step when there is more to do. */
 export function takeTurn(context: StreamContext, subscriber: Subscriber, now: number): void {
   const { limits } = context
   if (subscriber.ended) {
@@ -201,13 +203,13 @@ function writeNext(context: StreamContext, subscriber: Subscriber, now: number):
     context.counts.eventsSent += step.count
     write(context, subscriber, step.packet, now)
   }
-  // For a live stream the head is that of the last fan-out, so newer commits wait for the next one.
+  // A live stream uses the head of the last fan-out, so newer commits wait for the next one.
   if (subscriber.blockedSince === null && isBehind(cursor, context.head(cursor))) context.queue(subscriber)
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0)
 
-/** Writes a packet. One write is in flight at most, so a slow client holds at most one packet in memory. */
+/** Writes a packet. At most one write is in flight, so that a slow client holds only one packet in memory. */
 function write(context: StreamContext, subscriber: Subscriber, packet: Packet, now: number): void {
   const bytes = subscriber.chunked ? packet.chunk : packet.bare
   context.counts.bytesSent += bytes.byteLength
@@ -216,8 +218,8 @@ function write(context: StreamContext, subscriber: Subscriber, packet: Packet, n
   if (subscriber.socket.writableLength === 0) return
   subscriber.blockedSince = now
   subscriber.unacknowledged = null
-  // An empty write is flushed when all bytes before it are. A callback on each write would cost a tick for
-  // every subscriber, even when the kernel accepts all bytes at once.
+  // An empty write is flushed after all earlier bytes. A callback on each write would cost a tick for every subscriber,
+  // even when the kernel accepts all bytes immediately.
   subscriber.socket.write(NOTHING, subscriber.flushed)
 }
 
@@ -227,8 +229,8 @@ function positionText(
   known: Seq = context.head(subscriber.cursor),
 ): string {
   const { seq, live } = subscriber.cursor
-  // A page is read from the newest snapshot, which may be ahead of the last fan-out. A stream that waits for a node that
-  // is behind its cursor is told the head of that node.
+  // A page comes from the newest snapshot, which may be ahead of the last fan-out. A stream whose cursor is ahead of
+  // the node reports the node's head.
   const head = seq > known && !isAhead(subscriber.cursor, known) ? seq : known
   return formatPosition(subscriber.feed.framing, { seq, head, live, atMs: context.now() })
 }
@@ -250,7 +252,7 @@ export function disconnect(context: StreamContext, subscriber: Subscriber, why: 
   else subscriber.socket.resetAndDestroy()
 }
 
-/** Releases what a stream holds, exactly once, in any order of its socket's events. */
+/** Releases the slot and memory of a stream exactly once, in any order of its socket's events. */
 function release(context: StreamContext, subscriber: Subscriber, why: StreamEnd): void {
   if (subscriber.ended) return
   subscriber.ended = true

@@ -13,16 +13,19 @@ export type Subscription = Readonly<{
   framing: StreamFraming
   /** Whether a details message comes before each event that has details. */
   details: boolean
-  /** The exclusive cursor, and the moment at which to start; the later one wins. Both absent: live from the head. */
+  /**
+   * Exclusive cursor, and the moment at which to start. The later one wins. Without both, the stream is live from the
+   * head.
+   */
   after: Seq | undefined
   from: Ms | undefined
-  /** Name of the parameter or header that gave the cursor, for problems. */
+  /** Name of the parameter or header with the cursor, for problems. */
   cursorName: 'after' | 'lastEventId' | 'Last-Event-ID'
 }>
 
 /**
- * Parses a subscription from a request whose query is checked. `Last-Event-ID` overrides the parameter `lastEventId`, and
- * either overrides `after` and `from`: a client that reconnects sends its first address again.
+ * Parses a subscription from a request whose query is checked. `Last-Event-ID` overrides the parameter `lastEventId`,
+ * and either overrides `after` and `from`, because a reconnecting client sends its first address again.
  */
 export function parseSubscription(ask: Pick<RouteRequest, 'query' | 'header'>): Parsed<Subscription> {
   const { query } = ask
