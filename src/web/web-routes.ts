@@ -61,7 +61,7 @@ export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes
     }
     const isPage = pages(path) !== undefined
     const query = rawQuery === '' ? '' : `?${rawQuery}`
-    // Link the API only if it has the same problem. Its allowance is separate from that of the pages.
+    // Links the API only if it has the same problem. Its allowance is separate from that of the pages.
     const same = (asked || problem.code === 'not-ready') && twins(`/api/v1${path}`) !== undefined
     const twin = same ? `/api/v1${path}${query}` : null
     return errorPage(problem, { site, identity, isPage, assets: await assets(), path, api: twin, now })
@@ -84,7 +84,7 @@ export function openWeb(api: readonly Route[], settings: WebSettings): WebRoutes
   return { routes, refuse }
 }
 
-/** The route, with all answers that it asks of the API from one snapshot of the log. */
+/** Route whose answers of the API all come from one snapshot of the log. */
 function inOneSnapshot(web: Web, route: AnswerRoute): AnswerRoute {
   return { ...route, handle: (ask) => web.inOneSnapshot(async () => route.handle(ask)) }
 }

@@ -12,7 +12,7 @@ type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Arr
 const ISLANDS = ['api', 'chart', 'frame', 'patterns', 'summary', 'theme', 'verify', 'verify-worker'] as const
 export type Island = (typeof ISLANDS)[number]
 
-/** Parts of the one style sheet, `style/tokens.css` and so on, in the order in which they are served. */
+/** Parts of the one style sheet, such as `style/tokens.css`, in the order in which they are served. */
 const STYLE_PARTS = [
   'tokens',
   'text',
@@ -48,7 +48,7 @@ export function openScripts(folder: string = WEB): () => Promise<readonly Script
   let made: Promise<readonly Script[]> | undefined
   return () =>
     (made ??= makeScripts(folder).catch((error: unknown) => {
-      // A remembered failure would fail every page until the next start.
+      // A cached failure would fail every page until the next start.
       made = undefined
       throw error
     }))
@@ -83,7 +83,7 @@ async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: str
   }
 }
 
-/** A style sheet without comments, and without space and semicolons that separate nothing. Its strings stay. */
+/** Shortens a style sheet: removes comments, and spaces and semicolons that separate nothing. Keeps its strings. */
 function shortStyle(text: string): string {
   return text
     .replaceAll(/\/\*[^]*?\*\//g, '')
@@ -99,7 +99,7 @@ function readBundled(folder: string): readonly Script[] | undefined {
   return readdirSync(bundled).map((name) => ({ name, body: readFileSync(join(bundled, name)) }))
 }
 
-/** Bundles each island to one script: those of the pages, and those that the rooms of options bring. */
+/** Bundles each island into one script, both those of the pages and those of options. */
 export async function bundleIslands(folder: string): Promise<readonly Script[]> {
   const rooms = join(folder, '..')
   const brought = globSync('*/island-*.ts', { cwd: rooms })
@@ -123,7 +123,7 @@ const WORKER_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
 
-/** Route of the files. An old page may name a file by an earlier hash: it gets the present file. */
+/** Route of the files. An old page may name a file by an earlier hash; it gets the current file. */
 export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
   return {
     path: '/assets/{file}',

@@ -15,8 +15,8 @@ const CACHE = join('node_modules', '.cache', 'daybook-islands')
 const KEY_CHARS = 32
 
 /**
- * Bundled scripts from the cache, if no source and no package has changed; otherwise bundles them and stores them for
- * the next process. Bundling takes seconds of processor time.
+ * Reads the bundled scripts from the cache if no source and no package has changed. Otherwise bundles them and stores
+ * them for the next process. Bundling takes seconds of CPU time.
  */
 export async function cachedScripts(
   root: string,
@@ -56,7 +56,10 @@ function isSource(name: string): boolean {
 /** Scripts by name, in base64. */
 type StoredScripts = Readonly<Record<string, string>>
 
-/** One file has all scripts, so that a reader sees all or none while another process removes them. */
+/**
+ * Reads the stored scripts. One file has all of them, so that a reader sees all or none while another process removes
+ * them.
+ */
 function readScripts(file: string): readonly Script[] | undefined {
   try {
     const stored: StoredScripts = JSON.parse(readFileSync(file, 'utf8'))
@@ -66,7 +69,7 @@ function readScripts(file: string): readonly Script[] | undefined {
   }
 }
 
-/** Stores the scripts and removes older files. Ignores errors of the disk: the next process bundles again. */
+/** Stores the scripts and removes older files. Ignores disk errors, after which the next process bundles again. */
 function storeScripts(file: string, scripts: readonly Script[]): void {
   const folder = dirname(file)
   const growing = `${file}.${randomUUID()}`
@@ -87,8 +90,9 @@ function storeScripts(file: string, scripts: readonly Script[]): void {
 }
 
 /**
- * Options of the Node that runs the bundler. It runs for a second: optimising its WebAssembly takes five times as long as
- * bundling with plain code. It sends its exit code and is killed, because the end of such a Node sometimes hangs.
+ * Options of the Node that runs the bundler. It runs for a second, and optimising its WebAssembly takes five times as
+ * long as bundling with plain code. It sends its exit code and is killed, because such a Node sometimes hangs at its
+ * end.
  */
 const NODE_OPTIONS = [
   '--liftoff-only',
@@ -97,8 +101,8 @@ const NODE_OPTIONS = [
 ]
 
 /**
- * Bundles files `island-NAME.ts` below the folder, each to the script `NAME.js`. Only a clone has the bundler. It runs as a
- * process of its own, because it needs 120 MiB.
+ * Bundles the files `island-NAME.ts` below the folder, each to a script `NAME.js`. Only a clone has the bundler. The
+ * bundler runs in its own process, because it needs 120 MiB.
  */
 export async function bundle(folder: string, entries: readonly string[]): Promise<readonly Script[]> {
   const bundler = createRequire(import.meta.url).resolve('esbuild-wasm/bin/esbuild')

@@ -6,10 +6,10 @@ import { bucketStart } from '../markup/moment-html.ts'
 import { numberWords } from '../markup/prose.ts'
 import { expressed } from '../markup/derived.ts'
 
-/** A small plot with its name, and a figure on its right. */
+/** Small plot with its name, and a figure on its right. */
 type Panel = Readonly<{ plot: Plot; name: string; said: Html | null }>
 
-/** Plots of the same buckets: a main one over the whole width, and small ones side by side. */
+/** Plots of the same buckets: a main one over the whole width, and small ones beside each other. */
 type ChartGroup = Readonly<{
   main: Plot | null
   caption: Html
@@ -84,10 +84,10 @@ const HEADS: Readonly<Record<Bucket, string>> = {
   month: 'Month',
 }
 
-/** Most columns of figures that a phone shows side by side. It shows more below each other. */
+/** Most columns of figures that a phone shows side by side. Further columns are shown below. */
 const BESIDE_MAX = 3
 
-/** Section with the buckets of charts, the newest first: ten rows in sight, and the others in a second table. */
+/** Section with the buckets of charts, the newest first: ten visible rows, and the others in a second table. */
 export function bucketTables<Shown extends ShownBucket>(tables: BucketTables<Shown>): Html {
   const { bucket, buckets, note, csv } = tables
   const rows = buckets.map((_, index) => buckets.length - 1 - index)

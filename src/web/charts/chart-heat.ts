@@ -28,14 +28,14 @@ export type Heat = Readonly<{
 /** Number of colours above none. */
 const STEPS = 4
 
-/** Colour of each figure: 0 for zero or less, otherwise its quarter of the greatest figure, from 1 to 4. */
+/** Shade of each figure: 0 for zero or less, otherwise 1 to 4 by quarters of the greatest figure. */
 export function heatSteps(figures: readonly string[]): readonly number[] {
   const digits = figures.map(digitsOf)
   const most = digits.reduce((greatest, one) => (one > greatest ? one : greatest), 0n)
   return digits.map((one) => (one <= 0n ? 0 : Number((one * BigInt(STEPS) + most - 1n) / most)))
 }
 
-/** The hour of the week with the greatest figure: `Sundays from 19:00 to 20:00`; null if none is above zero. */
+/** Hour of the week with the greatest figure, such as `Sundays from 19:00 to 20:00`; null if none is above zero. */
 export function busiestHour(heat: Heat): Readonly<{ words: Html; index: number }> | null {
   const index = greatestIndex(heat.cells)
   if (index === null) return null
@@ -47,7 +47,7 @@ export function busiestHour(heat: Heat): Readonly<{ words: Html; index: number }
   return { words, index }
 }
 
-/** Table of days and hours with shades for the figures, which are cut. A phone has a card for each day. */
+/** Table of days and hours, with shades and shortened figures. A phone shows a card for each day. */
 export function heatTable({ name, pointer, cells }: Heat): Html {
   const steps = heatSteps(cells)
   return html`<div class="wide" role="region" aria-label="${name} by hour of the week" tabindex="0">
@@ -83,7 +83,7 @@ const DAY_HEIGHT = WEEK_HEIGHT / DAYS.length
 const DAYS_NAMED = new Set([0, 2, 4, 6])
 const HOURS_NAMED = [0, 6, 12, 18]
 
-/** Small picture of the hours of the week: the same shades without figures, one path for each shade. */
+/** Small picture of the hours of the week, in the same shades without figures. Each shade is one path. */
 export function heatPlot({ id, name, cells, byDay }: Heat): Html {
   const steps = heatSteps(cells)
   const described = DAYS.map((day, row) => `${day}: ${byDay[row] ?? ''}.`).join(' ')
@@ -117,7 +117,7 @@ export function heatPlot({ id, name, cells, byDay }: Heat): Html {
   </svg>`
 }
 
-/** Cells of a shade; null if there are none. Neighbours are one rectangle. */
+/** Path of the cells of a shade; null if there are none. Neighbouring cells are one rectangle. */
 function shadePath(steps: readonly number[], step: number): Html | null {
   let d = ''
   for (let index = 0; index < steps.length; index++) {
@@ -139,8 +139,8 @@ const SIZES: readonly (readonly [zeros: number, letter: string])[] = [
 ]
 
 /**
- * Formats a figure in few characters: with k, M, B or T from a thousand on, one decimal below ten, two below one.
- * Further digits are cut off, never rounded. A figure of which nothing would be left is `>0` or `<0`.
+ * Formats a figure in few characters: with k, M, B or T from a thousand on, one decimal below ten, two below one. Cuts
+ * further digits off and never rounds. A figure with no digit left is `>0` or `<0`.
  */
 export function about(figure: string): string {
   const sign = figure.startsWith('-') ? '-' : ''

@@ -28,10 +28,12 @@ import { momentText } from '../markup/moment-html.ts'
 const SHORT_MARKS = 3
 /** Share of a bucket's width that its bar takes. */
 const BAR_WIDTH_SHARE = 0.68
-/** Most buckets whose places have a decimal. More have whole places and bars that touch, to keep the page small. */
+/**
+ * Most buckets whose positions have a decimal. With more, positions are whole and bars touch, to keep the page small.
+ */
 const EXACT_MAX = 300
 
-/** Place of a bucket's figure as a share of the width. */
+/** Position of a bucket's figure as a share of the width. */
 type Share = (index: number) => number
 
 /** Plot of series. An unknown figure breaks a line; a figure without neighbours is a dot. */
@@ -69,8 +71,8 @@ export function linePlot(lines: Lines): Plot {
 }
 
 /**
- * Words of a plot, where they cover no mark and each other nowhere. The highest bar is named in the space above all marks,
- * from where a line leads to it. The line is named in the other half, above the marks there.
+ * Labels of a plot, placed so that they cover no mark and not each other. The highest bar is named above all marks,
+ * with a line to it. The line is named in the other half, above the marks there.
  */
 function namesOf(
   { bars, line: drawn, pointerOf }: Names,
@@ -112,13 +114,13 @@ function namesOf(
   return [ofBar, ofLine]
 }
 
-/** Distance of words from the marks below them, and base line of the first row of a plot, in pixels. */
+/** Distance of labels from the marks below them, and base line of a plot's first row, in pixels. */
 const ABOVE = 6
 const TOP = 12
-/** Share of a narrow plot that half of the name of a line takes. */
+/** Half the width of a line's label, as a share of a narrow plot. */
 const NEAR = 0.19
 
-/** Bars of the buckets, those that are not over in a pale colour. */
+/** Bars of the buckets. Unfinished buckets are pale. */
 function barsOf({ figures, style }: Pick<Series, 'figures' | 'style'>, over: number, scale: Scale): Html {
   const path = (kind: string, from: number, to: number): Html | null =>
     from === to ? null : html`<path class="f${style}${kind}" d="${barsPath(figures, from, to, scale)}" />`
@@ -171,7 +173,7 @@ function areaOf({ figures, style }: Series, scale: Scale, share: Share): Html {
   return html`<path class="f${style} area" d="${pathOf(draw, figures, figures.length)}" />`
 }
 
-/** Path of a shape with a decimal; of many buckets with whole places, in steps, which take few characters. */
+/** Path of a shape with one decimal. For many buckets it has whole positions in steps, which take fewer characters. */
 function pathOf<Item>(shape: Area<Item> | Line<Item>, items: readonly Item[], buckets: number): string {
   if (buckets <= EXACT_MAX) return shape.digits(1)([...items]) ?? ''
   let [x, y] = [0, 0]
@@ -183,17 +185,17 @@ function pathOf<Item>(shape: Area<Item> | Line<Item>, items: readonly Item[], bu
   })
 }
 
-/** Place of a figure in its bucket, as a share of the bucket. */
+/** Position of a figure in its bucket, as a share of the bucket. */
 function offsetOf({ placement }: Lines): number {
   return placement === 'middle' ? 0.5 : 1
 }
 
-/** Number of buckets that a series draws in full. A balance is that of its moment, so it is never partial. */
+/** Number of buckets that a series draws in full. A balance belongs to one moment, so it is never partial. */
 function overIn({ figures }: Series, { unfinished, placement }: Lines): number {
   return placement === 'end' ? figures.length : figures.length - unfinished
 }
 
-/** Figures that a line shows. It ends before a bucket that is not over, where a lower figure is only partial. */
+/** Figures that a line shows. It ends before an unfinished bucket, whose lower figure is only partial. */
 function shownOf(series: Series, lines: Lines): readonly ChartValue[] {
   const over = overIn(series, lines)
   return over === 0 ? series.figures : series.figures.map((figure, index) => (index < over ? figure : null))
@@ -237,7 +239,7 @@ function described({ name, figures }: Series, starts: readonly string[]): string
   return `${name}: least ${describe(least)}, greatest ${describe(most)}, last ${last.figure}.`
 }
 
-/** One bar: its label and its figure. Unfinished bars are the last ones; they are pale. */
+/** Bar with its label and its figure. Unfinished bars come last and are pale. */
 type Bar = Readonly<{ label: string; figure: string; unfinished?: boolean }>
 
 export type Bars = Readonly<{

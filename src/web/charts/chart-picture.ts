@@ -28,7 +28,7 @@ type Caption = Readonly<{
   /** Null when the answer has none. */
   asOf: AsOf | null
   range: string
-  /** Whether a part is pale because it is not over. The foot then explains it. */
+  /** Whether a part is pale because its bucket is unfinished. The foot then explains it. */
   growing?: boolean
 }>
 
@@ -90,7 +90,7 @@ export function framed(
   </svg>`
 }
 
-/** Cuts a text to a length, between words where possible, so that no number in it is cut. */
+/** Shortens a text to a length, between words where possible, so that no number in it is cut. */
 export function clipped(text: string, charsMax: number): string {
   const chars = Array.from(text)
   if (chars.length <= charsMax) return text
@@ -112,7 +112,7 @@ export const THEME: Parameter = {
   example: 'dark',
 }
 
-/** Colours of the series, in the order of their styles: of their marks and of words on them. */
+/** Colours of the series in the order of their styles: of their marks, and of labels on the marks. */
 const SERIES = [
   ['spent', 'spent-words'],
   ['paid', 'paid-words'],
@@ -120,7 +120,7 @@ const SERIES = [
   ['price', 'price'],
 ] as const
 
-/** Style rules inside a picture, since no style sheet applies to an SVG that is shown as an image. */
+/** Style rules inside a picture, because no style sheet applies to an SVG that is shown as an image. */
 export function pictureStyle(theme: Theme): string {
   if (theme !== 'auto') return SHAPES + rules(theme)
   return `${SHAPES}${rules('light')}@media (prefers-color-scheme:dark){${rules('dark')}}`

@@ -7,7 +7,7 @@ export type PlotSize = 'tall' | 'short'
 
 /** Height of plots in pixels, without the dates below. */
 export const PLOT_HEIGHTS: Readonly<Record<PlotSize, number>> = { tall: 320, short: 110 }
-/** Height above the greatest figure, for the words at it. */
+/** Height above the greatest figure, for its label. */
 export const PLOT_HEADS: Readonly<Record<PlotSize, number>> = { tall: 52, short: 20 }
 /** Height of the dates below a plot. */
 export const DATES_HEIGHT = 24
@@ -17,7 +17,7 @@ const LABEL_GAP = 5
 /** Number of a series, which decides its colour: spent, paid, burned, price. */
 export type SeriesStyle = 1 | 2 | 3 | 4
 
-/** One figure of each bucket, in order, and how they are drawn. */
+/** Figures of a series, one for each bucket in order, and their style. */
 export type Series = Readonly<{
   name: string
   style: SeriesStyle
@@ -34,21 +34,21 @@ export type Lines = Readonly<{
   bucket: Bucket
   /** Start of each bucket. */
   starts: readonly string[]
-  /** Number of buckets at the end that are not over. */
+  /** Number of unfinished buckets at the end. */
   unfinished: number
-  /** Place of a figure: the middle when it is of the whole bucket, or its end. */
+  /** Position of a figure: in the middle if it covers the whole bucket, otherwise at its end. */
   placement: 'middle' | 'end'
   series: readonly Series[]
   size: PlotSize
   dated: boolean
-  /** Whether the axis holds zero. Lines of a price may have an axis without it. */
+  /** Whether the axis includes zero. A price may have an axis without it. */
   zero?: boolean
   names?: Names
 }>
 
 /**
- * Series that the plot names: bars by their highest, with its figure and its bucket, and a line. `pointerOf` is the JSON
- * pointer of a figure of the bars, or of its bucket's start, for checks against the answer.
+ * Series that the plot labels: bars at their highest, with its figure and its bucket, and a line. `pointerOf` returns
+ * the JSON pointer of a figure of the bars, or of its bucket's start, for checks against the answer.
  */
 export type Names = Readonly<{
   bars: Series
@@ -56,7 +56,7 @@ export type Names = Readonly<{
   pointerOf(index: number, field: 'figure' | 'at'): string
 }>
 
-/** Words on a plot: their lines, as they are shown. */
+/** Label on a plot, in lines. */
 export type ChartWords = Readonly<{
   rows: readonly Readonly<{ shown: Part; style?: SeriesStyle }>[]
   /** Place as a share of the width. */
@@ -64,11 +64,11 @@ export type ChartWords = Readonly<{
   /** Base line of the first row, in pixels from the top. */
   y: number
   anchor: 'start' | 'middle' | 'end'
-  /** Height in pixels of the mark below, to which a thin line leads. */
+  /** Height in pixels of the mark to which a thin line leads. */
   lead?: number
 }>
 
-/** A drawn plot: axes, paths and shapes that stretch to any width, and words that do not. */
+/** Drawn plot: axes, paths and shapes that stretch to any width, and labels that do not. */
 export type Plot = Readonly<{
   /** Id of the element, and prefix of the ids of its parts. */
   id: string
@@ -76,23 +76,23 @@ export type Plot = Readonly<{
   /** Description for screen readers. */
   description: string
   y: readonly Mark[]
-  /** Place of the base line, as a share of the height; null if there is none. */
+  /** Position of the base line, as a share of the height; null if there is none. */
   base: number | null
   x: readonly TimeMark[]
-  /** Paths in a box of `BOX` by `BOX`, which is stretched over the plot and loses its proportions. */
+  /** Paths in a box of `BOX` by `BOX`, which is stretched over the plot without keeping proportions. */
   paths: Html
   /** Elements placed by percentages, which keep their proportions. */
   shapes: Html | null
   words: readonly ChartWords[]
   size: PlotSize
-  /** Whether the plot has labels of time, and not one below it. */
+  /** Whether the plot itself has labels of time. */
   dated: boolean
 }>
 
 /** Side of the box for paths. */
 export const BOX = 1_000
 
-/** A plot on a page, as wide as its container, with text of the page's size. */
+/** Plot on a page, as wide as its container, with text of the page's size. */
 export function plotOnPage(plot: Plot): Html {
   const { id, title, description, size, dated } = plot
   const height = PLOT_HEIGHTS[size] + (dated ? DATES_HEIGHT : 0)
@@ -154,11 +154,11 @@ function axisLabel({ share, label, brief }: Mark, { height, base, form }: AxisPl
   return html`${text(' w', label)} ${text(' nw', brief)}`
 }
 
-/** Height of a row of words, and of letters below their base line. */
+/** Height of a row of labels, and of letters below their base line. */
 const ROW_HEIGHT = 16
 const DESCENT = 4
 
-/** Words as SVG text, in front of everything else, and the thin line to their mark. */
+/** Labels as SVG text in front of everything else, with the thin line to their mark. */
 function wordsHtml({ rows, share, y, anchor, lead }: ChartWords): Html {
   const x = percent(share)
   const from = y + (rows.length - 1) * ROW_HEIGHT + DESCENT

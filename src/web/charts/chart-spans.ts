@@ -65,7 +65,7 @@ function rowOf(share: number): Html {
   return html`<line class="hair" x2="100%" y1="${percent(share)}" y2="${percent(share)}" /> `
 }
 
-/** Mark and name above a bar. The mark is no axis label, so tests compare it with the answers. */
+/** Mark and name above a bar. The mark is not an axis label, so tests compare it with the answers. */
 function nameOf({ mark, name }: ChartSpan, share: number): Html {
   return html`<text y="${percent(share)}"><tspan>${mark}</tspan> <tspan class="ink">${name}</tspan></text>`
 }

@@ -11,13 +11,13 @@ import {
 import type { Bucket } from '../../protocol/enumerations.ts'
 import { rounded } from '../markup/chart-scale.ts'
 
-/** A mark on a time axis, and the plots in which its label fits: all, wide ones only, or none. */
+/** Mark on a time axis, and the plots in which its label fits: all, wide ones only, or none. */
 export type TimeMark = Readonly<{ share: number; label: string; fits: 'both' | 'wide' | 'none' }>
 
-/** Plots in which labels fit: the least width in pixels of each, and the most labels. */
+/** Plots in which labels fit: the least width of each in pixels, and the most labels. */
 const WIDE = { width: 560, marks: 9 }
 const NARROW = { width: 280, marks: 4 }
-/** Most space in pixels that a label takes beside its mark. */
+/** Most pixels that a label takes beside its mark. */
 const LABEL_WIDTH = 54
 
 const DAY_MS = 86_400_000
@@ -40,7 +40,7 @@ const monthOrYear: Words = (date) => (date.getUTCMonth() === 0 ? year(date) : mo
 const STEPS: readonly Step[] = [
   ...[1, 5, 10, 30].map((every) => stepOf(utcMinute, every, 60_000, timeOrDay, time)),
   ...[1, 2, 3, 6, 12].map((every) => stepOf(utcHour, every, 3_600_000, timeOrDay, time)),
-  // Every other day of the epoch, not of each month, so that the ends of months have no neighbouring labels.
+  // Every other day since 1970, not of each month, so that the ends of months have no neighbouring labels.
   ...[1, 2].map((every) => stepOf(unixDay, every, DAY_MS, day)),
   // Weeks start on Monday, as the buckets of an answer do.
   stepOf(utcMonday, 1, 7 * DAY_MS, day),
@@ -48,7 +48,7 @@ const STEPS: readonly Step[] = [
   ...[1, 2, 5, 10, 50, 100, 1_000].map((every) => stepOf(utcYear, every, YEAR_MS, year)),
 ]
 
-/** A step whose labels are `plain` but where a day or a year begins. */
+/** Step whose labels are `plain`, except where a day or a year begins. */
 function stepOf(
   unit: CountableTimeInterval,
   every: number,
@@ -76,7 +76,7 @@ export function bucketMark(bucket: Bucket, atMs: number): string {
   return bucket === 'day' || bucket === 'week' ? day(date) : `${day(date)} ${time(date)}`
 }
 
-/** Place of a moment on an axis, as a share of its width. */
+/** Position of a moment on an axis, as a share of its width. */
 type Axis = (date: Date) => number
 
 /** Marks of `[fromMs, toMs)` at round moments in UTC. */
@@ -96,15 +96,15 @@ function marksOn(axis: Axis, steps: readonly Step[], fromMs: number, toMs: numbe
   const step = steps.find(({ ms }) => (toMs - fromMs) / ms <= WIDE.marks) ?? steps.at(-1)
   if (step === undefined || toMs <= fromMs) return []
   const dates = step.interval.range(step.interval.ceil(new Date(fromMs)), new Date(toMs))
-  // Times would tell no day if the labels that name one were left out.
+  // Times without a label that names their day would be ambiguous.
   const anchor = dates.findIndex((date) => step.label(date) !== step.plain(date))
   const marks = dates.map((date) => ({ share: rounded(axis(date)), label: step.label(date) }))
   return fittingMarks(marks, Math.max(0, anchor))
 }
 
 /**
- * Marks whose labels fit the plots: none is cut at the end, and none covers another. When only every nth label fits, the
- * one at `anchor` is among them.
+ * Marks whose labels fit the plots: none is cut at the end or covers another. When only every nth label fits, the one
+ * at `anchor` is among them.
  */
 export function fittingMarks(
   marks: readonly Pick<TimeMark, 'share' | 'label'>[],

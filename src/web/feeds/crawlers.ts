@@ -21,14 +21,14 @@ type SitemapEntry = Readonly<{ path: string; changedAt: string | null }>
 
 /** `/sitemap.xml` (sitemaps.org): every page without a query, and the ledger of every contest, newest first. */
 export function sitemapRoute({ api, site }: Web, pages: readonly AnyPage[]): AnswerRoute {
-  // Made once a minute: a list of many contests takes a while, and robots do not need the latest event.
+  // Made once a minute, because a list of many contests takes a while and robots do not need the latest event.
   let made: Readonly<{ minute: number; sitemap: Promise<Parsed<Uint8Array>> }> | undefined
   const sitemapAt = (ask: RouteRequest): Promise<Parsed<Uint8Array>> => {
     const minute = floorTo(ask.now, MINUTE_MS)
     if (made?.minute === minute) return made.sitemap
     const making = { minute, sitemap: makeSitemap(ask) }
     made = making
-    // A remembered failure would fail every request of this minute.
+    // A cached failure would fail every request of this minute.
     const forget = (): void => {
       if (made === making) made = undefined
     }
@@ -67,7 +67,7 @@ export async function sitemapEntries(
     const { asOf, contests, next }: Contests = asked.value.answer
     if (entries.length === 0) entries.push(...pageEntries(pages, asOf.at))
     for (const { id, outcome, paidAt } of contests) {
-      // The list of contests does not say when an unpaid contest last changed.
+      // The list of contests does not tell when an unpaid contest last changed.
       entries.push({ path: `/contests/${id}/ledger`, changedAt: outcome === 'owing' ? null : paidAt })
     }
     query = next?.split('?')[1]
@@ -76,7 +76,10 @@ export async function sitemapEntries(
   return parsed(entries.slice(0, most))
 }
 
-/** Entries of the pages without a variable part, and of the description of all files. Pages of an endpoint change with the log. */
+/**
+ * Entries of the pages without a variable part, and of the description of all files. Pages of an endpoint change with
+ * the log.
+ */
 function pageEntries(pages: readonly AnyPage[], changedAt: string | null): readonly SitemapEntry[] {
   const ofPages = pages.flatMap((page) => {
     const path = pagePath(page)
@@ -103,9 +106,9 @@ const SITEMAP_PATH = '/sitemap.xml'
 const LOG_FILTERS = endpointOf('events').parameters.filter(({ name }) => name !== 'tx')
 
 /**
- * Beginnings of the addresses that robots should not crawl: endless streams, other readers' searches, and pages for every
- * event or minute. The whole log is available as month files. Simple rules, because parsers differ: some know no wildcard,
- * or take the first rule in place of the longest. Some drop a `?` at the end, so `/events?` would hide `/events/7`.
+ * Prefixes of addresses that robots should not crawl: endless streams, searches, and pages for every event or minute.
+ * The whole log is available as month files. The rules are simple, because parsers differ: some know no wildcard, or
+ * take the first rule instead of the longest. Some drop a `?` at the end, so `/events?` would hide `/events/7`.
  */
 const DISALLOWED: readonly string[] = [
   '/api/v1/stream',

@@ -15,7 +15,7 @@ import { type RuleKind, ruleKind } from '../../protocol/rules.ts'
 const ENTRIES = 50
 /** Event types of a feed without `type`. */
 const TYPES = 'contest,correction,loyalty'
-/** Moment in the feed of an empty log, since RFC 4287 requires one. */
+/** Moment in the feed of an empty log, because RFC 4287 requires one. */
 const NEVER = '1970-01-01T00:00:00.000Z'
 
 const PARAMETERS: readonly Parameter[] = FILTERS.map((one) =>
@@ -57,7 +57,7 @@ export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRo
 /** Year of the tag URIs. A tag URI names the owner of the host in that year. */
 const YEAR = 2026
 
-/** Start of all ids in a log's feeds, a tag URI (RFC 4151). It does not depend on the host of the request. */
+/** Prefix of all ids in a log's feeds, a tag URI (RFC 4151). It does not depend on the host of the request. */
 function tagOf({ origin, id }: LogIdentity): string {
   const [host = ''] = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/.exec(origin) ?? []
   return `tag:${host},${YEAR}:${origin.slice(host.length)}/${id}`

@@ -33,7 +33,7 @@ export function hasPage(endpoint: EndpointId): boolean {
 
 type Target = (segments: RouteRequest['segments']) => string
 
-/** Redirect target of each API path without a page, less `/api/v1`; null where another route has the path. */
+/** Redirect target of each API path without a page, without `/api/v1`; null where another route has the path. */
 const TARGETS: Readonly<Record<EndpointWithoutPage, Target | null>> = {
   contest: null,
   scheduleCalendar: null,

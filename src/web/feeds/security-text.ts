@@ -26,7 +26,7 @@ export function securityRoute(site: Site): AnswerRoute {
   }
 }
 
-/** Text of the file; null without a contact. A start of the service confirms the contact anew. */
+/** Text of the file; null without a contact. Each start of the service confirms the contact. */
 function securityText({ url, contact, startedAt }: Site): string | null {
   if (contact === null) return null
   const expires = msOf(floorTo(startedAt, DAY_MS) + VALID_DAYS * DAY_MS)

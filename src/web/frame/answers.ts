@@ -15,10 +15,10 @@ import { parseQuery } from '../../serve/query/query.ts'
 import type { AnyPage, ApiRequest, LinkedAnswer, View } from './page.ts'
 import type { PageFormat } from './page-formats.ts'
 
-/** The API for pages. Calls the API's own routes in the same thread, without HTTP. */
+/** The API for pages, which calls the API's own routes in the same thread, without HTTP. */
 export type Api = Readonly<{
   route(endpoint: EndpointId): AnswerRoute
-  /** The answer to the page's own request. Ignores its conditional headers, which are about the page. */
+  /** Answer to the page's own request. Ignores its conditional headers, which are about the page. */
   value(endpoint: EndpointId, ask: RouteRequest): Promise<Parsed<RouteValue>>
   /** The CSV of an endpoint's list, with the page's own request. */
   csv(endpoint: TableEndpoint | 'events', ask: RouteRequest): Promise<Reply>
@@ -47,7 +47,7 @@ export function openApi(routes: readonly Route[]): Api {
   async function valueOf(endpoint: EndpointId, ask: RouteRequest): Promise<Parsed<RouteValue>> {
     const { value, handle } = routeOf(endpoint)
     if (value !== undefined) return value(ask)
-    // The log has the answer as bytes, such as the line of an event.
+    // The log has some answers as bytes, such as the line of an event.
     const reply = await handle(ask)
     if (reply.is === 'problem') return refused(reply.problem)
     assert(reply.is === 'body', `the endpoint ${endpoint} gives an answer that a page can show`)
@@ -89,15 +89,15 @@ export function openApi(routes: readonly Route[]): Api {
   }
 }
 
-/** A path with its variable parts replaced by these segments. */
+/** Path with its variable parts replaced by these segments. */
 export function fillPath(path: string, segments: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)(?:\.\.\.)?\}/g, (_, name: string) => segments[name] ?? '')
 }
 
-/** Maximum rows that a page reads. It shows fewer; its exports have as many as the query asks for. */
+/** Maximum rows that a page reads. It shows fewer, and its exports have as many as the query asks for. */
 export const PAGE_ROWS_MAX = 1_000
 
-/** A request with at most as many rows as the page reads; the same object if it does not ask for more. */
+/** Request for at most as many rows as the page reads. Returns the same object if it does not ask for more. */
 export function limitRows(page: AnyPage, api: Api, ask: RouteRequest, format: PageFormat): RouteRequest {
   const rows = rowsMaxOf(page, ask, format)
   const limit = ask.query.integer('limit')
@@ -118,7 +118,7 @@ function rowsMaxOf(
   return typeof rowsMax === 'function' ? rowsMax(ask.query) : rowsMax
 }
 
-/** Whether an answer has the whole list, and not one page of it. */
+/** Whether an answer has the whole list instead of one page. */
 export function isWholeList(
   { next }: Readonly<{ next: string | null }>,
   { query }: Pick<View, 'query'>,

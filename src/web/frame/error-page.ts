@@ -22,7 +22,7 @@ type ErrorContext = Readonly<{
   isPage: boolean
   /** Requested path. The page does not repeat it if it may hold a wallet address. */
   path: string
-  /** The same request to the API, which has the same problem; null if there is none. */
+  /** API address of the same request, if it has the same problem; otherwise null. */
   api: string | null
   /** Title; the problem's own title if absent. */
   title?: string
@@ -41,7 +41,7 @@ export const HTML_TYPE = 'text/html; charset=utf-8'
 /** Maximum characters of a query that the page's links repeat. */
 const REPEATED_CHARS_MAX = 500
 
-/** Problem of a path that is no page and no file. */
+/** Problem of a path without a page or file. */
 export const NOTHING_HERE: Problem = { code: 'not-found', detail: 'There is nothing at this address.' }
 
 /** Error page of a problem: the API's status, title and detail, and links. */
@@ -79,7 +79,7 @@ export function errorPage(problem: Problem, context: ErrorContext): Reply {
   }
 }
 
-/** Time until a caller may ask again; null if the problem does not pass by itself. */
+/** Time until a caller may ask again; null if the problem is permanent. */
 function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Html | null {
   if (retryAfterSeconds === undefined) return null
   const at = formatAt(msOf(now + retryAfterSeconds * SECOND_MS))
@@ -88,10 +88,10 @@ function goesOn({ code, retryAfterSeconds }: Problem, { now }: ErrorContext): Ht
     <p>This page then loads by itself.</p>`
 }
 
-/** The detail of a problem, unless its title or the line about the newest event says the same. */
+/** Detail of a problem, unless its title or the line about the newest event says the same. */
 function detailOf({ detail, members }: Problem, title: string): Html | null {
   const said = [`${title}.`, `The newest event is ${String(members?.['head'])}.`]
-  // A path of the API helps a program. The page has buttons in its place.
+  // A path of the API helps programs. The page has buttons instead.
   const sentences = detail.split(/(?<=\.) /).filter((one) => !said.includes(one) && !one.includes('/api/'))
   return sentences.length === 0 ? null : html`<p class="lead">${prose(sentences.join(' '))}</p>`
 }
@@ -124,7 +124,7 @@ function faults({ code, errors = [], detail }: Problem, path: string): Html | nu
   // An unknown parameter has no allowed values.
   const choicesOf = ({ allowed = [] }: ParameterFault): readonly string[] =>
     code === 'unknown-parameter' || path === '' ? [] : allowed
-  // The page already has the detail, so its fault is listed only for its allowed values.
+  // The page already shows the detail, so that fault is listed only for its allowed values.
   const different = [...new Map(errors.map((fault) => [fault.message, fault])).values()].filter(
     (fault) => fault.message !== detail || choicesOf(fault).length > 0,
   )

@@ -5,8 +5,8 @@ import type { Reply } from '../../serve/http/route.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 
 /**
- * Redirect of a refused form to its query in the API's syntax; undefined for a query that no form made. A query that the
- * page would refuse again is not repeated: `parameters` are those of a page that has not checked the query yet.
+ * Redirect from a form's refused query to the API's syntax; undefined for a query that no form made. Does not repeat a
+ * query that the page would refuse again. `parameters` are those of a page that has not checked the query yet.
  */
 export function formRedirect(
   path: string,
@@ -20,8 +20,8 @@ export function formRedirect(
 }
 
 /**
- * Query of a form in the API's syntax: without blank fields, with `datetime-local` values as UTC, and with checkboxes of
- * one list joined by commas. Returns any other query unchanged.
+ * Query of a form in the API's syntax. Drops blank fields, converts `datetime-local` values to UTC, and joins
+ * checkboxes of one list by commas. Returns any other query unchanged.
  */
 export function canonicalQuery(raw: string): string {
   const pairs: { name: string; value: string }[] = []
@@ -52,7 +52,7 @@ const LISTS: ReadonlySet<string> = new Set(
 /** Value of a blank field: nothing, or blanks in the encoding of a form or a link. */
 const BLANK = /^(?:\+|%20)*$/
 
-/** Parameters that other sites, mailers and advertisers add to the links that they send people along. */
+/** Tracking parameters that other sites, mailers and advertisers add to links. */
 const TRACKING: ReadonlySet<string> = new Set(
   `
   __hsfp __hssc __hstc __s _ga _gl _hsenc _hsmi _openstat dclid epik fbclid gad_campaignid
@@ -64,8 +64,9 @@ const TRACKING: ReadonlySet<string> = new Set(
 const CAMPAIGN = /^utm_\w+$/
 
 /**
- * Redirect of a refused address past its tracking parameters, so that a shared link leads to its page. All others stay as
- * they are. Undefined when there are none, or when the rest may hold a wallet address, which no answer repeats.
+ * Redirect of a refused address without its tracking parameters, so that a shared link leads to its page. Keeps all
+ * other parameters. Undefined when there are none, or when the rest may contain a wallet address, which no answer
+ * repeats.
  */
 export function trackingRedirect(path: string, rawQuery: string): Reply | undefined {
   const pairs = rawQuery.split('&')

@@ -24,7 +24,7 @@ export async function firstEvent({ ask }: Pick<View, 'ask'>): Promise<LinkedAnsw
 const OPENED = '<p data-answers>'
 const CLOSED = '</p>'
 
-/** Links to the JSON of further answers, each by its name. The frame moves them to the drawer of the page. */
+/** Links to the JSON of further answers, each by its name. The frame moves them to the page's drawer. */
 export function jsonLinks(named: readonly (readonly [name: Part, from: LinkedAnswer<unknown>])[]): Html {
   const links = named.map(
     ([name, { address }], index) =>
@@ -33,7 +33,7 @@ export function jsonLinks(named: readonly (readonly [name: Part, from: LinkedAns
   return { markup: `${OPENED}${html`${links}`.markup}${CLOSED}` }
 }
 
-/** Content of a page, and apart from it all its links of `jsonLinks`; null if it has none. */
+/** Content of a page without its `jsonLinks`, and these links; null if it has none. */
 export function takeJsonLinks({ markup }: Html): Readonly<{ content: Html; links: Html | null }> {
   const [first = '', ...others] = markup.split(OPENED)
   const parts = others.map((part): readonly [links: string, after: string] => {

@@ -4,10 +4,10 @@ import { type Html, html } from '../markup/html.ts'
 import { momentOf } from '../markup/moment-html.ts'
 import type { Site } from '../markup/site.ts'
 
-/** Delay from which a page says that its mirror is behind. */
+/** Delay from which a page reports that its mirror is behind. */
 const SAID_MS = 2 * SECOND_MS
 
-/** Line on every page of a mirror: its origin, and how late it is. Null on a node that is no mirror. */
+/** Line on every page of a mirror with its origin and its delay. Null on a node that is no mirror. */
 export function mirrorLine({ mirror }: Site): Html | null {
   const state = mirror?.() ?? null
   if (state === null) return null
@@ -66,13 +66,13 @@ export function waitWords({ reason }: Pick<Mirror, 'reason'>): Readonly<{ title:
   }
 }
 
-/** The moment of the last proof, in a sentence; null before the first. */
+/** Moment of the last proof, in a sentence; null before the first. */
 export function asOfWords({ provedAt }: Pick<Mirror, 'provedAt'>): Html | null {
   if (provedAt === null) return null
   return html`What is shown is as of ${momentOf(provedAt)}.`
 }
 
-/** Sentence about the nearest mirror upstream that does not follow; null when all follow. */
+/** Sentence about the nearest upstream mirror that does not follow; null when all follow. */
 export function lostWords({ of, upstream }: Pick<Mirror, 'of' | 'upstream'>): Html | null {
   const lost = lostUpstream(upstream)
   if (lost === null) return null

@@ -74,7 +74,7 @@ export function navigation(path: string): Html {
   </nav>`
 }
 
-/** Pages of the current section; null when it has one page only. */
+/** Pages of the current section; null when it has only one. */
 export function subNavigation(path: string): Html | null {
   const section = SECTIONS.find((one) => isOf(one, path))
   if (section?.pages === undefined) return null

@@ -37,7 +37,7 @@ export function hasNextPage(answer: unknown): boolean {
   return typeof known.next === 'string'
 }
 
-/** Whether the CSV of a page has every row that matches, also those that its answer lacks. */
+/** Whether the CSV of a page has every matching row, even those that its answer lacks. */
 function isWholeCsv({ wholeCsv }: AnyPage, query: Pick<ParsedQuery, 'has'>): boolean {
   return wholeCsv === true && !query.has('limit')
 }
@@ -77,7 +77,7 @@ export async function formatReply(
     return { ...kept, type: 'image/png', body, compress: false, picture: true }
   }
   const isWhole = isWholeCsv(page, view.query)
-  // Permalinks name the defaults, such as the range, so that they stay the same.
+  // Permalinks write out defaults, such as the range, so that they stay the same.
   const permalink = permalinkOf(page, view, answer)
   const body = JSON.stringify({
     title: await page.title(answer, view),
@@ -86,7 +86,7 @@ export async function formatReply(
     csv: table === null ? null : suffixedOf(permalink, '.csv'),
     asOf,
     columns: table?.columns ?? null,
-    // Nobody has counted the rows that a whole CSV has beyond the answer.
+    // Nobody has counted the rows of a whole CSV beyond the answer.
     rows: table === null || (isWhole && table.next !== null) ? null : table.rows.length,
     complete: table === null ? null : isWhole || table.next === null,
     next: isWhole ? null : (table?.next ?? null),

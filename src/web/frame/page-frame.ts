@@ -116,7 +116,7 @@ export function formatPage(frame: PageFrame): string {
     </html>`.markup.replaceAll(/>\n\s+</g, '>\n<')
 }
 
-/** The present for which the page's words such as "today" are made. */
+/** Current time for the page's words such as "today". */
 function presentOfPage({ now, past }: PageFrame): Html | null {
   const present = now === undefined ? null : presentText({ now, past })
   return present === null ? null : html` data-now="${present}"`
@@ -139,7 +139,7 @@ const SIMULATED = html`<p class="strip" role="note">
   <span>This platform is simulated. No real money is involved.</span>
 </p>`
 
-/** Live state of the page. The live script updates it. */
+/** Live state of the page, updated by the live script. */
 function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
   if (past) return html`<p id="live" class="live" data-state="past"><span>Past view</span></p>`
   if (!live) return null
@@ -208,7 +208,7 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><style
 /** The icon as a data URL, which saves each reader a request. */
 const ICON_HREF: string = `data:image/svg+xml,${encodeURIComponent(ICON)}`
 
-/** `/favicon.ico`: the icon for programs that do not read the page. Browsers go by its media type, SVG. */
+/** `/favicon.ico`: the icon for programs that do not read the page. Browsers use its media type, SVG. */
 export function iconRoute(): AnswerRoute {
   return {
     path: '/favicon.ico',

@@ -7,8 +7,8 @@ import { takeJsonLinks } from './linked-answers.ts'
 import { asOfIn } from './page-formats.ts'
 
 /**
- * Line that names the state of a page, and the switch that shows all decimals. The frame adds it at the end of a page
- * that has none.
+ * Line with the state of a page, and the switch that shows all decimals. The frame adds it at the end of a page without
+ * one.
  */
 export function asOfLine({ seq, at }: AsOf, view: Pick<View, 'now' | 'past'>): Html {
   const state =
@@ -25,7 +25,7 @@ function hasAsOf({ markup }: Html): boolean {
   return markup.includes('<p class="as-of"')
 }
 
-/** Whether markup has a shortened amount, which the switch would change. */
+/** Whether markup has a shortened amount, which the switch would expand. */
 function hasShortAmount({ markup }: Html): boolean {
   return markup.includes('<i>')
 }
@@ -40,10 +40,13 @@ const DECIMALS = html`<label class="decimals"
   decimals</label
 >`
 
-/** Parts of a page's own content: heading, body, the line with the state unless the page has it, links for the drawer. */
+/**
+ * Parts of a page's own content: heading, body, line with the state (null if the body has it), and links for the
+ * drawer.
+ */
 type PageParts = Readonly<{ heading: Html | null; content: Html; state: Html | null; links: Html | null }>
 
-/** Renders the parts of a page. Without a shortened amount, none has the switch that shows all decimals. */
+/** Renders the parts of a page. Without a shortened amount, no part has the switch that shows all decimals. */
 export async function renderParts(page: AnyPage, view: View, answer: unknown): Promise<PageParts> {
   const heading = (await page.heading?.(answer, view)) ?? null
   const { content, links } = takeJsonLinks(await page.render(answer, view))

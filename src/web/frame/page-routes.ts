@@ -54,7 +54,7 @@ export function pagePath(page: AnyPage): string {
 /** Formats that count against the API allowance. */
 const DATA_FORMATS: ReadonlySet<PageFormat> = new Set(['.json', '.csv', '.metadata.json'])
 
-/** Routes of a page: its path, and its path with the suffix of each format. */
+/** Routes of a page: its path, and that path with the suffix of each format. */
 export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
   const path = pagePath(page)
   const parameters =
@@ -80,7 +80,7 @@ export function pageRoutes(web: Web, page: AnyPage): readonly AnswerRoute[] {
   ]
 }
 
-/** Parameters under the suffix of a format. A `format` may only say again what the suffix says. */
+/** Parameters under the suffix of a format. A `format` must agree with the suffix. */
 function parametersOf(parameters: readonly Parameter[], format: PageFormat): readonly Parameter[] {
   if (format === '.svg') return [...parameters, THEME]
   if (format !== '.csv') return parameters
@@ -107,7 +107,7 @@ function formatsOf(page: AnyPage): readonly Exclude<PageFormat, ''>[] {
   ]
 }
 
-/** The page at one head, however many answers it asks for. */
+/** The page at one head, for all answers that it uses. */
 async function replyOf(web: Web, page: AnyPage, ask: RouteRequest, format: PageFormat): Promise<Reply> {
   // The scripts may still be bundled, which takes seconds.
   const assets = await web.assets()
@@ -128,7 +128,7 @@ async function madeReply(
       ? null
       : `${fillPath(ENDPOINT_PATHS[page.endpoint], ask.segments)}${ask.query.format()}`
   if (format === '.json' && api !== null) return { is: 'redirect', status: 308, location: api }
-  // The CSV of a list is the API's, byte for byte. Exports answer that of the log, except a page of it.
+  // The CSV of a list is the API's, byte for byte. Exports serve the CSV of the whole log.
   if (format === '.csv' && isCsvOfApi(page)) return described(await web.api.csv(page.endpoint, ask), ask)
   // A page needs JSON, so the API itself answers a request for CSV.
   if (api !== null && ask.query.word('format') === 'csv') {
@@ -163,7 +163,7 @@ async function madeReply(
       const more = await web.api.ask(endpoint, ask, other)
       if (!more.ok) return more
       rows += rowsIn(more.value.answer)
-      // A page that also shows an answer that changes is not immutable.
+      // A page with another changing answer is not immutable.
       if (more.value.keep !== 'immutable') keep = 'revalidate'
       return more
     },
@@ -190,7 +190,7 @@ function isCsvOfApi(page: AnyPage): page is AnyPage & Readonly<{ endpoint: CsvEn
   return page.endpoint !== null && (page.endpoint === 'events' || isTableEndpoint(page.endpoint))
 }
 
-/** The reply with a `Link` to its metadata, beside the one to its next page. */
+/** Reply with a `Link` to its metadata, and the one to its next page. */
 function described(reply: Reply, ask: RouteRequest): Reply {
   if (reply.is !== 'body') return reply
   const next = reply.headers?.['Link']
@@ -240,7 +240,7 @@ function refusal(
   api: string | null,
 ): Reply {
   if (format !== '') return problemReply(problem)
-  // The API also refuses a blank field after its check of the query, such as a search for no word.
+  // The API also refuses blank fields after it has checked the query, such as a search for no word.
   const redirect =
     PROBLEMS[problem.code].status === 400 ? formRedirect(ask.path, ask.query.format().slice(1)) : undefined
   if (redirect !== undefined) return redirect
@@ -248,15 +248,18 @@ function refusal(
   return errorPage(problem, { site, identity, isPage: true, assets, path: ask.path, api, now: ask.now })
 }
 
-/** Seconds for which a CDN may answer with an old page while it asks for a new one. */
+/** Seconds for which a CDN may serve an old page while it fetches a new one. */
 const STALE_SECONDS = 10
 
-/** Headers of a page: its security policy, caching and links. `api` is the address of its JSON; null if there is none. */
+/**
+ * Headers of a page: its security policy, cache policy and links. `api` is the address of its JSON; null if there is
+ * none.
+ */
 function pageHeaders(site: Site, api: string | null): Readonly<Record<string, string>> {
   return { ...PAGE_HEADERS, ...cacheHeader(site), ...linkHeader(site, api) }
 }
 
-/** Header that lets a CDN keep a page, when the operator has chosen a time. */
+/** Header that lets a CDN cache a page, if the operator has set a time. */
 function cacheHeader({ pageCacheSeconds }: Site): Readonly<Record<string, string>> {
   if (pageCacheSeconds === null) return {}
   const shared = `s-maxage=${pageCacheSeconds}, stale-while-revalidate=${STALE_SECONDS}`

@@ -46,8 +46,8 @@ export type LinkedAnswer<Answer> = Readonly<{ address: string; answer: Answer }>
 
 /**
  * Page of an endpoint. It has the endpoint's path without `/api/v1`, the same query and the same answer, and shows
- * nothing that the answer lacks. `.json`, `.csv`, `.svg`, `.png` and `.metadata.json` after its path give the same in other
- * formats.
+ * nothing that the answer lacks. The suffixes `.json`, `.csv`, `.svg`, `.png` and `.metadata.json` give the same in
+ * other formats.
  */
 export type Page<Answer> = Readonly<{
   /** Its endpoint; null for a page that is not in the API. */
@@ -58,7 +58,7 @@ export type Page<Answer> = Readonly<{
   parameters?: readonly Parameter[]
   /** Address for citation, with all defaults written out; its own path and query if absent. */
   permalink?(answer: Answer, view: View): string
-  /** Canonical path, for a page that must not repeat its query; its own path and query if absent. */
+  /** Canonical path of a page that must not repeat its query; its own path and query if absent. */
   canonical?: string
   /** Heading, and first part of the document's title. */
   title(answer: Answer, view: View): string | Promise<string>
@@ -72,11 +72,11 @@ export type Page<Answer> = Readonly<{
   rowsMax?: number | ((query: ParsedQuery) => number)
   /** Maximum rows that its picture asks of its endpoint. */
   pictureRowsMax?: number
-  /** Whether its CSV without `limit` has all rows, also those that its answer lacks. */
+  /** Whether its CSV without `limit` has all rows, even those that its answer lacks. */
   wholeCsv?: boolean
   /** Whether it shows nothing of the log, and so is there before the log is ready. */
   isStatic?: true
-  /** Whether a page without an endpoint updates itself in the browser. Other pages do, except past views. */
+  /** Whether a page without an endpoint updates itself in the browser. Pages of endpoints do, except past views. */
   live?: boolean
   /** Redirect target; null renders this page. */
   redirect?(view: View): Promise<string | null>
@@ -100,5 +100,5 @@ export function endpointPagePath(id: EndpointId): string {
   return ENDPOINT_PATHS[id].slice('/api/v1'.length)
 }
 
-/** Any page. The routes give it the answer of its own endpoint. */
+/** Any page. The routes pass it the answer of its own endpoint. */
 export type AnyPage = Page<unknown>

@@ -8,10 +8,10 @@ import type { AnswerTable } from '../../serve/http/csv.ts'
 import type { Site } from '../markup/site.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 
-/** Maximum bytes of JSON that a page shows. It links longer answers. */
+/** Maximum bytes of JSON that a page shows. Longer answers are linked. */
 const SHOWN_BYTES_MAX = 32 * 1024
 
-/** The answer's rows; null without a CSV. A `whole` CSV without `limit` also has the rows that the answer lacks. */
+/** Rows of the answer; null without a CSV. A `whole` CSV without `limit` also has the rows that the answer lacks. */
 type CsvOfView = Readonly<{ table: AnswerTable | null; whole: boolean }>
 
 type ViewBar = Readonly<{
@@ -24,11 +24,11 @@ type ViewBar = Readonly<{
   links: Html | null
 }>
 
-/** Drawer below a page's content: the same as JSON, CSV, picture and curl command, and how to cite it. */
+/** Drawer below a page's content: the same content as JSON, CSV, picture and curl command, and its citation. */
 export function viewBar(view: View, answer: unknown, bar: ViewBar): Html | null {
   const { api, query } = view
   if (api === null) return bar.links === null ? null : drawer(html`<p>This page shows: ${bar.links}</p>`)
-  // The home page shows the endpoint's page, which has the other formats.
+  // The home page links the endpoint's page, which has the other formats.
   const [twin = ''] = api.slice('/api/v1'.length).split('?')
   const suffixed = (suffix: string): string => `${twin}${suffix}${query.format()}`
   return drawer(
@@ -66,7 +66,7 @@ export function copyButton(label: string, copied: Readonly<{ text: string } | { 
       </button>`
 }
 
-/** Code whose long lines scroll, with a button that copies it. No other region of the page has the same label. */
+/** Code block with scrolling lines and a copy button. No other region of the page may have the same label. */
 export function codeBlock(label: string, text: string): Html {
   return html`<div class="code">
     <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
@@ -74,7 +74,7 @@ export function codeBlock(label: string, text: string): Html {
   </div>`
 }
 
-/** Cursors of one page, which the address of a whole CSV leaves out. */
+/** Cursors of one page, which the address of a whole CSV omits. */
 const ONE_PAGE = { after: undefined, before: undefined, limit: undefined }
 
 function csvLinks({ table, whole }: CsvOfView, view: View, twin: string): Html | null {

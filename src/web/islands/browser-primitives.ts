@@ -4,13 +4,13 @@ import { isSame } from '../../tlog/hash.ts'
 import type { Primitives } from '../../verify/reading/primitives.ts'
 import type { Verify } from '../../tlog/note.ts'
 
-// Cryptographic functions of the verifier in a browser. They need no https, which the browser's own do.
+// Cryptographic functions of the verifier in a browser. They work without https, unlike the browser's own.
 
 const POINT_BYTES = 32
 
 /**
  * Ed25519 (RFC 8032, section 5.1.7) with the same results as Node: canonical points and scalars only, no points of
- * small order, and the equation without the cofactor. The library's own check uses the cofactor, so it could accept a
+ * small order, and the equation without the cofactor. The library's own check uses the cofactor, and could accept a
  * signature that `daybook verify` refuses.
  */
 export const verifyEd25519: Verify = (publicKey, message, signature) => {
@@ -44,13 +44,13 @@ const SPKI_ML_DSA_44 = [
 ]
 const ML_DSA_44_KEY_BYTES = 1_312
 
-/** ML-DSA-44 of the browser; null without it, and on a page without https. */
+/** ML-DSA-44 of the browser; null when unsupported, and on a page without https. */
 async function openMlDsa44(): Promise<Verify | null> {
   const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle
   const keyOf = (bytes: Iterable<number>): Promise<CryptoKey> =>
     subtle.importKey('spki', Uint8Array.from([...SPKI_ML_DSA_44, ...bytes]), 'ML-DSA-44', false, ['verify'])
   try {
-    // Any bytes of this number are a key, so the import fails only without support.
+    // Any bytes of this length are a key, so the import fails only without support.
     await keyOf(new Uint8Array(ML_DSA_44_KEY_BYTES))
   } catch {
     return null

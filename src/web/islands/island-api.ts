@@ -1,11 +1,13 @@
-/** Script of the reference. A form shows the answer below it, with status, size and time; a stream as it comes. */
+/**
+ * Script of the reference. A form shows its answer below, with status, size and time. A stream is shown as it arrives.
+ */
 import { piecesOf } from '../../client/body.ts'
 import './island-still.ts'
 
-/** Length at which an answer is shown in part: its start, or the end of a stream. */
+/** Length from which an answer is shown in part: its start, or the end of a stream. */
 const SHOWN_CHARS_MAX = 20_000
 
-/** Parts of the line about an answer. HTTP/2 has no status text, and not every answer says what requests are left. */
+/** Parts of the line about an answer. HTTP/2 has no status text, and not every answer has the remaining requests. */
 function headOf({ status, statusText, headers }: Response): Readonly<{ head: string; left: string }> {
   const [, count = ''] = /;r=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? []
   const left = count === '' ? '' : `${count} ${count === '1' ? 'request' : 'requests'} left`

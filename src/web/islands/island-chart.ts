@@ -1,4 +1,4 @@
-/** Slider of charts. It shows a bucket with the words of the page's tables. */
+/** Slider of charts. It shows one bucket with the figures of the page's tables. */
 import './island-frame.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -8,14 +8,14 @@ function rowOf(index: number): HTMLTableRowElement | null {
   return document.querySelector(`tr[data-row="/buckets/${index}"]`)
 }
 
-/** A bucket's cells, each with the name of its column. */
+/** Cells of a bucket, each with the name of its column. */
 function cellsOf(row: HTMLTableRowElement): readonly (readonly [name: string, cell: Element])[] {
   const heads = row.closest('table')?.tHead?.rows[0]?.cells ?? []
   const names = [...heads].map((head) => wordsOf(head))
   return [...row.cells].map((cell, column) => [names[column] ?? '', cell])
 }
 
-/** Words of a cell. A figure is the string of the JSON. */
+/** Text of a cell. A figure is the string of the JSON. */
 function wordsOf(cell: Element): string {
   const value = cell.querySelector('data')?.value
   return value ?? (cell.textContent ?? '').trim().replaceAll(/\s+/g, ' ')
@@ -48,7 +48,7 @@ function startReading(charts: HTMLElement): void {
   if (range === null || shown === null) return
   let lines: readonly SVGElement[] = []
 
-  /** Shows the selected bucket, and marks it once a reader has chosen one. */
+  /** Shows the selected bucket, and marks it after the reader's first choice. */
   function read(): void {
     const buckets = document.querySelectorAll('tr[data-row^="/buckets/"]').length
     if (range === null || shown === null || buckets === 0) return

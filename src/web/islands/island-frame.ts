@@ -1,7 +1,7 @@
 /**
- * Scripts of pages. Each file `island-NAME.ts` that `assets.ts` names is one script; the others are parts of them. They may know
- * the client, `verify` and the words of pages, and run in browsers only. A page works without them. Begin to read here:
- * this is the script of most pages, which keeps a page of the present up to date. `island-verify.ts` is the verifier.
+ * Scripts of pages. Each file `island-NAME.ts` in `assets.ts` is one script; the others are parts of them. They may
+ * import the client, `verify` and the markup of pages, and run only in browsers. A page works without them. Begin to
+ * read here: this script keeps most pages up to date. `island-verify.ts` is the verifier.
  */
 import { STREAM_SILENCE_MS } from '../../client/stream.ts'
 import {
@@ -17,14 +17,17 @@ import { isShortcut, put } from './island-still.ts'
 
 /** Name of the lock and of the channel of all tabs. */
 const CHANNEL = 'daybook live'
-/** Silence of the leading tab after which another tab no longer counts as live. */
+/** Silence of the leading tab after which the other tabs no longer count as live. */
 const LEADER_SILENCE_MS = STREAM_SILENCE_MS + 5_000
 /** Time between looks at what is overdue. */
 const LOOK_MS = 5_000
-/** Time after which a page is refreshed without an event: states change with the clock, and a proxy may buffer the stream. */
+/**
+ * Time after which a page is refreshed without an event. States change with the clock, and a proxy may buffer the
+ * stream.
+ */
 const LEAST_MS = 60_000
 
-/** Keeps a page of the present up to date and shows its status. Does nothing on other pages. */
+/** Keeps a current page up to date and shows its status. Does nothing on other pages. */
 function startLive(): void {
   const pill = document.querySelector<HTMLElement>('#live[data-live]')
   const main = document.querySelector('main')
@@ -73,7 +76,7 @@ function keepUp(pill: HTMLElement, page: LivePage): void {
     follow(gone.signal, take)
   }
 
-  /** Ends all work: a page out of sight, or in the back-forward cache, has no timer, no lock and no connection. */
+  /** Ends all work. A page that is hidden or in the back-forward cache has no timer, lock or connection. */
   function end(): void {
     gone?.abort()
     gone = undefined
@@ -110,8 +113,8 @@ function offerPause(pause: HTMLElement | null, turn: () => void): void {
 }
 
 /**
- * Follows the head over one connection for all tabs of a browser that are in sight. The tab with the lock has the
- * connection, and sends its status to the others.
+ * Follows the head over one connection for all visible tabs of a browser. The tab with the lock has the connection and
+ * sends its status to the others.
  */
 function follow(signal: AbortSignal, take: (status: LiveStatus) => void): void {
   // Without HTTPS there are no locks, except on localhost. Then each tab has its own stream.
@@ -125,7 +128,7 @@ function follow(signal: AbortSignal, take: (status: LiveStatus) => void): void {
   const tell = (status: LiveStatus): void => {
     known = status
     take(status)
-    // A tab that asked for the status may know it already.
+    // A tab that asked for the status may have it already.
     if (!signal.aborted) channel.postMessage(status)
   }
   navigator.locks
@@ -145,11 +148,11 @@ type PillInput = Readonly<{
   shown: number
   /** Whether newer events are overdue on the page. */
   overdue: boolean
-  /** Status that refused the page, and the moment of its next request; undefined while nothing refuses it. */
+  /** Status of a refused page, and the time of the next request; undefined without a refusal. */
   refused: Readonly<{ status: number; until: number }> | undefined
 }>
 
-/** Text of the pill: state for colour and shape, word, meaning of the word, and whether a notice repeats it. */
+/** Content of the pill: state for colour and shape, word, meaning of the word, and whether a notice repeats it. */
 type PillText = readonly [state: string, word: string, meaning?: string, noticed?: true]
 
 const clock = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`
@@ -177,7 +180,7 @@ function pillText(
   return ['waiting', 'Waiting', `No stream: this page updates every minute. ${due}`]
 }
 
-/** Opens the pill. The returned function shows what it says: a word, its meaning on demand, and urgent news in a notice. */
+/** Opens the pill. The returned function shows a word, its meaning on demand, and urgent news in a notice. */
 function openPill(pill: HTMLElement): (input: PillInput) => void {
   const [word, more] = pill.querySelectorAll('span, p')
   const notice = document.createElement('p')

@@ -10,9 +10,9 @@ const OVERDUE_MS = REFRESH_MS + 2_000
 /** Lowest status after which refreshes are delayed, and the delay when the service states none. */
 const BUSY = 429
 const BUSY_MS = 20_000
-/** Longest wait for a page: an answer may be lost. */
+/** Timeout of a request for a page, because an answer may be lost. */
 const ANSWER_MS_MAX = 30_000
-/** Least time between announcements to screen readers: ten seconds, and some for their delay. */
+/** Least time between announcements to screen readers: ten seconds plus their delay. */
 const SAY_MS = 10_500
 
 /** State of a live page. */
@@ -26,21 +26,21 @@ export type LivePage = {
   shown: number
   head: number
   paused: boolean
-  /** The newest page, when some of its rows are not shown yet, and the lists that keep theirs. */
+  /** Newest page while some of its rows are not shown yet, and the lists that keep their rows. */
   held: string | undefined
   kept: readonly Element[]
   /** Whether the page needs a refresh regardless of the stream. */
   stale: boolean
-  /** Time since which newer events exist that the page does not count. */
+  /** Time since which the page lacks newer events. */
   behindSince: number | undefined
   asking: boolean
-  /** Monotonic time of the last request for the page, and of the next one when the service has refused it. */
+  /** Monotonic time of the last request for the page, and of the next one after a refusal. */
   askedAt: number
   notBefore: number
-  /** The refusal of the last request, and the wall-clock time until which it lasts. */
+  /** Refusal of the last request, and the wall-clock time until which it lasts. */
   refused: Readonly<{ status: number; until: number }> | undefined
   saidAt: number
-  /** Number of new events that are shown and not announced yet. */
+  /** Number of shown events that are not announced yet. */
   unsaid: number
   timer: number
   /** Aborted when the page is out of sight. */
@@ -95,7 +95,7 @@ export function scheduleRefresh(page: LivePage): void {
   page.behindSince = page.shown < page.head ? (page.behindSince ?? performance.now()) : undefined
   page.onChange()
   const { timer, asking, shown, head, askedAt, notBefore, main, held, stale, refused } = page
-  // Before the first message of the stream the head is unknown.
+  // The head is unknown before the first message of the stream.
   const isWanted = stale || refused !== undefined || (head > 0 && !(shown >= head))
   if (timer !== 0 || asking || isIdle(page) || !isWanted) return
   const every = held === undefined && liveRowsIn(main) !== null ? LIST_REFRESH_MS : REFRESH_MS
@@ -128,11 +128,11 @@ async function refresh(page: LivePage): Promise<void> {
   const { head, signal } = page
   page.asking = true
   page.stale = false
-  // A new request ends the last refusal, also when the service cannot be reached now.
+  // A new request ends the last refusal, even when the service cannot be reached now.
   page.refused = undefined
   page.askedAt = performance.now()
   try {
-    // The same URL, so that there is one renderer. An unchanged page costs a 304.
+    // Requests the same URL, so that there is only one renderer. An unchanged page costs a 304.
     const answer = await fetch(location.href, {
       cache: 'no-cache',
       priority: 'low',
@@ -141,27 +141,27 @@ async function refresh(page: LivePage): Promise<void> {
     const isAhead = document.querySelector('#ahead') !== null
     if (answer.status >= BUSY) refuse(page, answer)
     else if (!answer.ok) {
-      // A page that is not there is requested again after the next event.
+      // A missing page is requested again after the next event.
       page.shown = head
       if (isAhead) show(page, await answer.text())
       // The page of a future event exists now.
     } else if (isAhead) location.reload()
     else take(page, await answer.text(), head)
   } catch {
-    // The stream shows whether the service is there. The next refresh is scheduled anyway.
+    // The stream shows whether the service is available. The next refresh is scheduled anyway.
   } finally {
     page.asking = false
   }
 }
 
-/** Delays the next request as the service asks, and up to a second more, so that not all pages return at once. */
+/** Delays the next request as the service asks, and up to a second more to spread out pages. */
 function refuse(page: LivePage, answer: Response): void {
   const ms = (retryAfterMs(answer) || BUSY_MS) + Math.random() * BACKOFF_MS
   page.notBefore = performance.now() + ms
   page.refused = { status: answer.status, until: Date.now() + ms }
 }
 
-/** Takes the page of an answer. `head` was the newest event when the page was requested. */
+/** Takes the page from an answer. `head` was the newest event when the page was requested. */
 function take(page: LivePage, text: string, head: number): void {
   const seq = seqIn(text)
   // An older page comes from a cache or from a node that lags.
@@ -170,14 +170,14 @@ function take(page: LivePage, text: string, head: number): void {
   show(page, text)
 }
 
-/** The title and the main part of a page, without the rest, which is never used. */
+/** Title and main part of a page. The rest is never used. */
 function parsePage(text: string): Document {
   const [title = ''] = /<title>.*?<\/title>/s.exec(text) ?? []
   const main = text.slice(text.indexOf('<main'), text.indexOf('</main>'))
   return new DOMParser().parseFromString(title + main, 'text/html')
 }
 
-/** Shows a page. Lists in sight keep their rows until the reader asks for `all`. */
+/** Shows a page. Visible lists keep their rows until the reader asks for `all`. */
 function show(page: LivePage, text = '', all = false): void {
   const { main, more } = page
   const { title, body } = parsePage(text)
@@ -205,7 +205,7 @@ function show(page: LivePage, text = '', all = false): void {
   announce(page, count, 'held back')
 }
 
-/** Announces new events to screen readers when the reader has turned that on, not too often. */
+/** Announces new events to screen readers at most every `SAY_MS`, if the reader has turned that on. */
 function announce(page: LivePage, count: number, what: string): boolean {
   if (count === 0 || storedSetting('news') !== 'on' || performance.now() < page.saidAt + SAY_MS) return false
   page.saidAt = performance.now()
@@ -220,16 +220,16 @@ function seqIn(page: string): number {
   return Number(/data-live="(\d+)"/.exec(page)?.[1])
 }
 
-/** Elements that are left unchanged: forms, and what scripts have added. */
+/** Elements that stay unchanged: forms, and additions by scripts. */
 const UNTOUCHED = 'form, .slider, svg .reading'
 /** Lists, whose rows are matched by key. */
 const LISTS = 'tbody, ol'
-/** Attributes that are left unchanged: details that a reader opened, and elements that a script shows. */
+/** Attributes that stay unchanged: details opened by a reader, and elements shown by a script. */
 const READER_ATTRIBUTES: ReadonlySet<string> = new Set(['open', 'hidden'])
 
 /**
- * Changes a page into a newer version of itself. Only differences are written, so focus, selection, open details and
- * scroll position stay. Equal parts are found by the browser, which takes a tenth of the time of a script.
+ * Changes a page into a newer version of itself. Writes only differences, so that focus, selection, open details and
+ * scroll position stay. The browser compares equal parts, which takes a tenth of a script's time.
  */
 function morph(old: Element, next: Element): void {
   if (old.isEqualNode(next)) return
@@ -265,7 +265,7 @@ function morphRows(old: Element, next: Element): void {
       old.insertBefore(row, before)
       continue
     }
-    // Rows between that are gone are skipped here and removed below.
+    // Removed rows in between are skipped here and removed below.
     if (here !== before && !isAfter(before, here)) old.insertBefore(here, before)
     else before = here.nextElementSibling
     morph(here, row)
@@ -278,7 +278,7 @@ function isAfter(first: Element | null, second: Element): boolean {
 }
 
 /**
- * Rows by key, and a counter for equal keys: what `data-key` says, or their first link or moment, which no script
+ * Rows by key, with a counter for equal keys. The key is `data-key`, or the row's first link or moment, which no script
  * changes.
  */
 function rowsByKey(list: Element): Map<string, Element> {
@@ -309,8 +309,8 @@ function liveRowsIn(page: Element): HTMLElement | null {
 }
 
 /**
- * Whether a list is read: something in it has the focus, or it is in sight. The list of newest events flows while its top
- * is in sight.
+ * Whether a reader is reading a list: something in it has the focus, or it is visible. The list of newest events does
+ * not count while its top is visible.
  */
 function isRead(list: Element): boolean {
   const { top, bottom } = list.getBoundingClientRect()
@@ -318,7 +318,7 @@ function isRead(list: Element): boolean {
   return isSeen || list.contains(document.activeElement)
 }
 
-/** Gives the lists of a newer page that are read the rows of the old page, if others have come or gone. Returns these lists. */
+/** Gives lists that are being read the rows of the old page, if rows have come or gone. Returns these lists. */
 function keepRows(main: Element, next: Element): readonly Element[] {
   const newer = [...next.querySelectorAll(LISTS)]
   const lists = [...main.querySelectorAll(LISTS)]

@@ -2,13 +2,13 @@ import { BACKOFF_MS, backoffMs } from '../../client/ask.ts'
 import { STREAM_RETRY_AFTER_MS_MAX, STREAM_SILENCE_MS } from '../../client/stream.ts'
 
 const MS = 1_000
-/** Prefix of a data line. Only the head is read from events and positions. */
+/** Prefix of a data line. Events and positions are read only for the head. */
 const DATA = 'data: '
 type Position = Readonly<{ seq: number; head?: number }>
 
-/** Status of the stream, as tabs send it to each other. */
+/** Status of the stream, which tabs send to each other. */
 export type LiveStatus = Readonly<{
-  /** `waiting`: ended or refused, to be opened again. `failed`: refused for good. */
+  /** `waiting`: ended or refused, with a retry. `failed`: refused permanently. */
   state: 'live' | 'waiting' | 'offline' | 'failed'
   /** Newest event known to exist; 0 when unknown. */
   head: number
@@ -16,7 +16,7 @@ export type LiveStatus = Readonly<{
   log: string | null
   /** Wall-clock time of the next attempt, in milliseconds. */
   dueAt: number
-  /** Whether the service has refused the stream because its address asks too often. */
+  /** Whether the service has refused the stream because of the rate limit of its address. */
   limited: boolean
 }>
 
@@ -26,8 +26,8 @@ export function retryAfterMs({ headers }: Response): number {
 }
 
 /**
- * Follows the head of the log over the stream of pages, until `until` aborts or the first attempt is refused. It passes
- * on no events: a page reads its content from its own URL, so a gap loses nothing.
+ * Follows the head of the log over the stream of pages, until `until` aborts or the first attempt is refused. Passes on
+ * no events. A page reads its content from its own URL, so a gap loses nothing.
  */
 export async function followLive(until: AbortSignal, tell: (status: LiveStatus) => void): Promise<void> {
   let head = 0
@@ -48,7 +48,8 @@ export async function followLive(until: AbortSignal, tell: (status: LiveStatus) 
     let answer: Response | undefined
     watch()
     try {
-      // Pictures of the page come first. Tools also wait for requests of high priority, and this one never ends.
+      // Low priority, so that the page's pictures come first. Tools also wait for requests of high priority, and this
+      // one never ends.
       answer = await fetch('/live', { signal: AbortSignal.any([until, silent.signal]), priority: 'low' })
       const { headers, body } = answer
       if (!answer.ok || !body || !headers.get('Content-Type')?.startsWith('text/event-stream')) return answer
@@ -84,7 +85,7 @@ export async function followLive(until: AbortSignal, tell: (status: LiveStatus) 
     if (log === null && status > 399 && status < 500 && status !== 429 && status !== 408) return say('failed')
     const askedMs = answer === undefined ? 0 : retryAfterMs(answer)
     const waitMs = Math.max(backoffMs(++failures, Math.random), askedMs + Math.random() * BACKOFF_MS)
-    // An address with too many streams is not told when to ask again.
+    // An address with too many streams gets no time for a retry.
     say(answer === undefined ? 'offline' : 'waiting', waitMs, status === 429 && askedMs > 0)
     await wait(waitMs, until)
   }

@@ -38,8 +38,8 @@ const isFollowing = (form: string): form is TimeForm => /^(full|clock|near|hour|
 const zone: ReaderZone = (ms) => -new Date(ms).getTimezoneOffset() * MINUTE_MS
 
 /**
- * Writes the moments of the page for the present, and those to come also on the reader's clock. The exact moment stays
- * in the element. A page of the past keeps its words.
+ * Writes the moments of a current page relative to now, and future ones also on the reader's clock. The element keeps
+ * the exact moment. A page of the past is unchanged.
  */
 function writeTimes(part: ParentNode): void {
   if (document.querySelector('main[data-now]') === null) return
@@ -64,7 +64,7 @@ function startSwitches(): void {
     }
     field.addEventListener('change', () => {
       storeSetting(name, box === null ? field.value : box.checked ? 'on' : 'off')
-      // The theme is the only choice that is no box. "system" is a theme that no style names.
+      // The theme is the only choice that is not a checkbox. No style names the theme "system".
       if (box === null) document.documentElement.dataset['theme'] = field.value
     })
   }
@@ -91,7 +91,7 @@ function copy({ target }: Event): void {
     .catch(() => say('This browser cannot copy'))
 }
 
-/** Closes the menu "More" by Escape, which leads back to its name, and by a click beside it. */
+/** Closes the menu "More" on Escape, which focuses its name, and on a click outside. */
 function closeMenu(event: Event): void {
   const menu = document.querySelector<HTMLDetailsElement>('.more[open]')
   if (menu === null) return
@@ -102,7 +102,7 @@ function closeMenu(event: Event): void {
   menu.open = false
 }
 
-/** Whether a key is a shortcut: shortcuts are on, and the key is not typed into a field. */
+/** Whether a key is a shortcut: shortcuts are on, and no field has the focus. */
 export function isShortcut(event: KeyboardEvent): boolean {
   const isTyped = event.target instanceof Element && event.target.matches('input, select, textarea')
   return !isTyped && !event.ctrlKey && !event.metaKey && !event.altKey && storedSetting('keys') !== 'off'

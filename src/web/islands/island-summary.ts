@@ -11,7 +11,7 @@ function startSlider(form: HTMLFormElement): void {
     const hours = Math.floor((Date.now() - Number(min)) / Number(step))
     slider.max = String(Math.max(Number(slider.max), Number(min) + hours * Number(step)))
   }
-  /** Whether the slider is at the present, the last step of a page of the present. */
+  /** Whether the slider is at the current time, the last step of a current page. */
   const isNow = (): boolean => form.dataset['slider'] !== 'past' && slider.value === slider.max
   const go = (): void =>
     location.assign(
@@ -31,7 +31,7 @@ function startSlider(form: HTMLFormElement): void {
   slider.addEventListener('keydown', (event) => {
     dragged = false
     if (event.key !== 'Enter') return
-    // Some browsers submit a form by Enter on a slider; this prevents a second navigation.
+    // Some browsers submit a form on Enter in a slider; this prevents a second navigation.
     event.preventDefault()
     go()
   })

@@ -15,7 +15,7 @@ import { isVerified } from '../../verify/report.ts'
 import { openPrimitives } from './browser-primitives.ts'
 import type { ChosenWitnesses } from '../../verify/witnesses.ts'
 
-/** A log that this browser has verified before: at which address and on which day, its signed note and its keys. */
+/** Log that this browser has verified before: its address, the day, its signed note and its keys. */
 export type SeenLog = Readonly<{
   origin: string
   address: string
@@ -31,13 +31,15 @@ export type CheckRequest = Readonly<{
   visits: readonly SeenLog[]
 }>
 
-/** Answer of the worker: its progress, then a result or the reason why there is none. */
+/** Message of the worker: progress, then a result or the reason why there is none. */
 export type CheckReply =
   | Readonly<{ is: 'progress'; stage: 'asking' | 'reading' | 'chain'; done: number; total: number }>
   | Readonly<{ is: 'done'; audit: Audit; isVerified: boolean; tx: string | null; visit: SeenLog | null }>
   | Readonly<{ is: 'stopped'; why: string }>
 
-/** Opens the check against a blockchain by what the reader has typed; null when no server is named. An option brings it. */
+/**
+ * Opens the check against a blockchain with the reader's input; null when no server is named. An option provides it.
+ */
 export type OpenChain = (
   field: (name: string) => string,
   source: Source,
@@ -45,7 +47,7 @@ export type OpenChain = (
   now: () => Ms,
 ) => Promise<ChainCheck | null>
 
-/** Answers the requests of the page that has started this worker. */
+/** Answers the requests of the page that started this worker. */
 export function startVerifier(openChain: OpenChain | null): void {
   addEventListener('message', ({ data }: MessageEvent<CheckRequest>) => {
     run(data, openChain).then(reply, (error: unknown) => {
@@ -113,7 +115,7 @@ async function run({ fields, file, visits }: CheckRequest, openChain: OpenChain 
   }
 }
 
-/** The service at an address. Only that host is asked, and no answer comes from the browser's cache. */
+/** Service at an address. Requests go only to that host, and no answer comes from the browser's cache. */
 function openSource(base: string, signal: AbortSignal): Source {
   if (!/^https?:\/\/[^/]+$/.test(base))
     throw new DaybookError('refused', 'the address of the log is no http or https origin')
@@ -151,7 +153,10 @@ async function partIn(
 
 const PROOF = /^c2sp\.org\/tlog-proof@/
 
-/** A saved proof, which its first line tells, or else a file of a loyalty run. The file does not leave the browser. */
+/**
+ * Part of a chosen file: a saved proof, if the first line says so, otherwise a file of a loyalty run. The file does not
+ * leave the browser.
+ */
 async function partOfFile(file: Blob, { openSha256 }: Primitives): Promise<LogPart> {
   const start = file.slice(0, RECEIPT_BYTES_MAX + 1)
   if (PROOF.test(await start.slice(0, 32).text()))
@@ -162,7 +167,7 @@ async function partOfFile(file: Blob, { openSha256 }: Primitives): Promise<LogPa
   return { is: 'file', digest: `sha256:${formatHex(running.digest())}` }
 }
 
-/** The witnesses whose keys the reader gave; null without any. They are not asked themselves. */
+/** Witnesses whose keys the reader gave; null without any. They are not asked directly. */
 function witnessesIn(typed: string, quorum: string, { sha256 }: Primitives): ChosenWitnesses | null {
   const vkeys = typed.split(/\s+/).filter((vkey) => vkey !== '')
   if (vkeys.length === 0) return null

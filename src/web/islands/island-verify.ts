@@ -13,7 +13,7 @@ const MARKS: Readonly<Record<Check['is'], readonly [className: string, mark: str
 }
 /** Most findings of one check that are shown. */
 const FINDINGS_MAX = 5
-/** Length of a word that is a digest, key or transaction, and may break anywhere. */
+/** Length from which a word counts as a digest, key or transaction, and may break anywhere. */
 const LONG_CHARS = 24
 const VISIT = 'daybook-visit '
 
@@ -34,7 +34,7 @@ const STAGES: Readonly<Record<string, string>> = {
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-verify]')) start(form)
 
-/** Starts a form. Its steps are shown as the worker reports them. */
+/** Starts a form. Shows its steps as the worker reports them. */
 function start(form: HTMLFormElement): void {
   const [output, list] = [form.querySelector('output'), form.querySelector('ol')]
   const [button, stop] = form.querySelectorAll<HTMLButtonElement>('.buttons button')
@@ -83,7 +83,7 @@ function start(form: HTMLFormElement): void {
     void check()
   })
   stop.addEventListener('click', () => end('Stopped. Nothing is verified.'))
-  // A reader who fills in a field means its row.
+  // Filling in a field selects its row.
   form.addEventListener('input', ({ target }) => {
     const radio =
       target instanceof Element && target.closest('li')?.querySelector<HTMLInputElement>('[type=radio]')
@@ -92,7 +92,7 @@ function start(form: HTMLFormElement): void {
   form.hidden = false
 }
 
-/** First line and steps of a finished check. Its checkpoint is kept for the next visit. */
+/** First line and steps of a finished check. Stores its checkpoint for the next visit. */
 function shown(
   form: HTMLFormElement,
   { fields }: CheckRequest,
@@ -124,7 +124,7 @@ function verdictOf(
   const subject = fields['subject'] ?? ''
   const open = checks.filter(({ is }) => is === 'not checked').map(({ name }) => name)
   if (checks.some(({ is }) => is === 'wrong')) return 'Something is wrong.'
-  // At a first visit there is no earlier state to compare, which only the growth of the log needs.
+  // A first visit has no earlier state to compare, which only the growth of the log needs.
   const isFirst = open.includes('consistency')
   if (!isVerified || (subject === 'growth' && isFirst && !isKept)) return 'Not all is verified.'
   if (subject === 'growth' && isFirst) return 'First visit: the state is saved.'
@@ -162,7 +162,7 @@ function codeOf(word: string): HTMLElement {
   return code
 }
 
-/** Transaction of a proved event, with links to explorers of its chain, which are not the log's. */
+/** Transaction of a proved event, with links to explorers of its chain. These links do not come from the log. */
 function transactionLine(tx: string, form: HTMLFormElement): HTMLElement {
   const line = noteLine(`Its transaction is ${tx}.`)
   const templates: readonly string[] = JSON.parse(form.dataset['explorers'] ?? '[]')
@@ -187,7 +187,7 @@ function fileOf(form: HTMLFormElement): Blob | null {
   return form.querySelector<HTMLInputElement>('[type=file]')?.files?.[0] ?? null
 }
 
-/** Address of the worker: a file of the page's server, or else the packed script in the saved verifier. */
+/** Address of the worker: a file of the page's server, or the packed script in the saved verifier. */
 async function workerUrl(form: HTMLFormElement): Promise<string> {
   const path = form.dataset['verify'] ?? ''
   if (path !== '') return path
@@ -218,7 +218,7 @@ function parseVisit(text: string): readonly SeenLog[] {
   }
 }
 
-/** Stores a visit in place of the last one to this log. Returns whether the browser stored it. */
+/** Replaces the last stored visit to this log. Returns whether the browser stored it. */
 function keepVisit(visit: SeenLog): boolean {
   try {
     localStorage.setItem(VISIT + visit.origin, JSON.stringify(visit))

@@ -4,20 +4,20 @@ import { type Html, html } from './html.ts'
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 /** Least whole part of an amount that is shown without decimals. */
 const WHOLE_LEAST = 100
-/** Decimals of an amount below that, unless it would then look like nothing. */
+/** Decimals of an amount below that, unless they would all be zero. */
 const DECIMALS = 2
 const PRICE_DECIMALS = 4
-/** Digits of the whole part from which a headline says millions. */
+/** Digits of the whole part from which a headline uses millions. */
 const MILLION_DIGITS = 7
 
 /**
- * An amount, a price or a count, cut and never rounded: whole from 100, else with two decimals. The other digits are in
- * the element, hidden until the reader asks for all decimals, and `value` is the string of the JSON.
+ * Amount, price or count, cut and never rounded: whole from 100, otherwise with two decimals. The element has the other
+ * digits, hidden until the reader asks for all decimals. `value` is the string of the JSON.
  */
 export function amountHtml(text: string): Html {
   const { decimals } = partsOf(text)
   const places = shownPlaces(partsOf(text))
-  // Built without `html`, since digits need no escape and a page has thousands of amounts.
+  // Built without `html`, because digits need no escape and a page has thousands of amounts.
   const rest = places > 0 || decimals === '' ? decimals.slice(places) : `.${decimals}`
   return dataOf(text, shortAmount(text), rest)
 }
@@ -30,7 +30,7 @@ export function shortAmount(text: string): string {
   return `${parts.sign}${grouped(parts.whole)}${near}`
 }
 
-/** An amount of a headline: `5.83 million` from a million, else as `amountHtml`. */
+/** Amount of a headline: `5.83 million` from a million, otherwise as `amountHtml`. */
 export function headlineAmount(text: string): Html {
   const { sign, whole, decimals } = partsOf(text)
   if (whole.length < MILLION_DIGITS) return amountHtml(text)
@@ -95,7 +95,7 @@ function dataOf(value: string, shown: string, rest: string): Html {
   return { markup: `<data value="${value}">${shown}${rest === '' ? '' : `<i>${rest}</i>`}</data>` }
 }
 
-/** Decimals of a short amount. One below a hundredth has as many as show its first digit and the next. */
+/** Decimals of a short amount. An amount below a hundredth has its first two non-zero digits. */
 function shownPlaces(parts: DecimalParts): number {
   const { whole, decimals } = parts
   if (decimals === '' || Number(whole) >= WHOLE_LEAST) return 0

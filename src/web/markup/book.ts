@@ -4,8 +4,8 @@ import { addressAt, type Site } from './site.ts'
 // Parts of the look: lines of the book, figures, facts and bars in segments.
 
 /**
- * A line of the book: moment, red double rule, what happened, amount. `row` is the JSON pointer of its element in the
- * list of the book.
+ * Line of the book: moment, red double rule, event, amount. `row` is the JSON pointer of its element in the book's
+ * list.
  */
 export type BookLine = Readonly<{
   when: Part
@@ -16,11 +16,11 @@ export type BookLine = Readonly<{
   row?: string
   /** Key that lets a live page recognise the line. */
   key?: string
-  /** `day`: heads the lines of a day and has their sum. `soft`: is still to come. */
+  /** `day` heads the lines of a day and has their sum. `soft` is still to come. */
   as?: 'day' | 'soft'
 }>
 
-/** JSON pointer of a list that a book shows, the fields of each line in the order of its text, and its most lines. */
+/** JSON pointer of a list that a book shows, the fields of each line in the order of its text, and the most lines. */
 type BookList = Readonly<{ list: string; fields: string; most?: number }>
 
 /** Lines of the book. With a `list`, checks compare them with the answer (`test/web/parity/parity.ts`). */
@@ -43,7 +43,7 @@ function bookLine({ when, what, small, amount, row, key, as }: BookLine): Html {
   </li>`
 }
 
-/** A figure: label, number, and one line that says what it is made of or how it moved. */
+/** Figure: label, number, and one line about its parts or its change. */
 type ShownFigure = Readonly<{ label: Part; figure: Part; note?: Part }>
 
 /** Figures in a row, two by two on a phone. */
@@ -81,7 +81,7 @@ export function sectionHead(heading: Part, beside: Part = null): Html {
   </div>`
 }
 
-/** A part of a bar: its share of the whole from 0 to 1, its colour, and its word and amount. */
+/** Part of a bar: its share of the whole from 0 to 1, its colour, and its label and amount. */
 export type Segment = Readonly<{
   share: number
   as: 'paid' | 'payable' | 'claim' | 'review' | 'locked' | 'expired'
@@ -96,7 +96,7 @@ const PERCENT = 100
 const WIDTH_DECIMALS = 2
 const BAR_GAP = 0.4
 
-/** A bar in segments, each with its word and amount below. The words say all that the bar shows. */
+/** Bar in segments, each with its label and amount below. The text repeats all that the bar shows. */
 export function segmentBar(segments: readonly Segment[]): Html {
   let x = 0
   const rects = segments.map(({ share, as }) => {
@@ -122,7 +122,7 @@ export function segmentBar(segments: readonly Segment[]): Html {
     </ul>`
 }
 
-/** A thin bar of a part of a whole, from 0 to 1. The figures beside it say the same. */
+/** Thin bar for a part of a whole, from 0 to 1. The figures beside it state the same. */
 export function shareBar(share: number, as: Segment['as'] | 'ink' = 'paid'): Html {
   const width = (Math.min(1, Math.max(0, share)) * PERCENT).toFixed(WIDTH_DECIMALS)
   return html`<svg class="share" aria-hidden="true">
@@ -131,7 +131,7 @@ export function shareBar(share: number, as: Segment['as'] | 'ink' = 'paid'): Htm
   </svg>`
 }
 
-/** A transaction's whole id, shortened on screen by CSS, with links to explorers. */
+/** Whole id of a transaction, shortened on screen by CSS, with links to explorers. */
 export function transaction(tx: string, { explorers }: Site): Html {
   const links = explorers.map(
     (explorer) => html` <a rel="noreferrer" href="${addressAt(explorer, tx)}">${explorer.host}</a>`,
@@ -147,13 +147,13 @@ export function explorersNote({ explorers }: Site): Html | null {
   </p>`
 }
 
-/** Characters at each end of a transaction that is shown short, and the longest one that is shown whole. */
+/** Characters at each end of a shortened transaction, and the longest one that is shown whole. */
 const TX_ENDS = 4
 const TX_WHOLE_MAX = 12
 
 /**
- * A transaction by its ends, as a link to the first explorer, or to the event that names it; and a button that copies
- * all of it, which a script shows.
+ * Shortened transaction as a link to the first explorer, or to the event that names it. Has a button that copies the
+ * whole id, which a script shows.
  */
 export function shortTransaction(tx: string, { explorers: [explorer] }: Site): Html {
   const short = tx.length > TX_WHOLE_MAX ? `${tx.slice(0, TX_ENDS)}…${tx.slice(-TX_ENDS)}` : tx

@@ -1,13 +1,13 @@
 import { tickStep } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 
-/** Figure as the API gives it: an exact decimal string, or null if unknown. */
+/** Figure as in the API: an exact decimal string, or null if unknown. */
 export type ChartValue = string | null
 
-/** Mark on an axis: its place as a share of the axis, its label, and a shorter label for narrow charts. */
+/** Mark on an axis: its position as a share of the axis, its label, and a shorter label for narrow charts. */
 export type Mark = Readonly<{ share: number; label: string; brief: string }>
 
-/** Vertical axis. Places are shares of its height, 0 at the top. */
+/** Vertical axis. Positions are shares of its height, 0 at the top. */
 export type Scale = Readonly<{
   marks: readonly Mark[]
   /** Place of zero. */
@@ -20,7 +20,9 @@ const MARKS = 4
 const MARKS_MAX = 6
 const SHARE_DECIMALS = 4
 const SHARE_UNIT = 10 ** SHARE_DECIMALS
-/** Least range of an axis without zero, as a share of its greatest figure: 4,500 times the error of a number. */
+/**
+ * Least range of an axis without zero, as a share of its greatest figure: 4,500 times the rounding error of a number.
+ */
 const LEAST_RANGE = 1e-12
 
 /** Form of an axis. */
@@ -29,11 +31,11 @@ type AxisForm = Readonly<{
   marks?: number
   /** Share of the height that stays free above the greatest figure. */
   head?: number
-  /** Whether the axis holds zero, so that heights are proportional to values. */
+  /** Whether the axis includes zero, so that heights are proportional to values. */
   zero?: boolean
 }>
 
-/** Axis that holds all figures. Figures become floating-point numbers here, only to compute their places. */
+/** Axis that includes all figures. Figures become floating-point numbers here, only to compute positions. */
 export function scaleOf(figures: Iterable<ChartValue>, form: AxisForm = {}): Scale {
   const { marks = MARKS, head = 0, zero = true } = form
   const { low, high, flat } = zero ? domainOf(figures) : rangeOf(figures)
@@ -62,7 +64,7 @@ export function bareScaleOf(figures: Iterable<ChartValue>): Scale {
   return { marks: [], zero: rounded(linear(0)), place: (figure) => rounded(linear(Number(figure))) }
 }
 
-/** Range of the figures and zero. If all are zero, zero is at the foot of the plot. */
+/** Range of the figures and zero. If all are zero, zero is at the bottom of the plot. */
 function domainOf(figures: Iterable<ChartValue>): Readonly<{ low: number; high: number; flat: boolean }> {
   let [low, high] = [0, 0]
   for (const figure of figures) {
@@ -74,7 +76,7 @@ function domainOf(figures: Iterable<ChartValue>): Readonly<{ low: number; high: 
   return { low, high: low === high ? 1 : high, flat: low === high }
 }
 
-/** Range of the figures alone, wider if they are equal, or too close for floating-point numbers between them. */
+/** Range of the figures alone. Wider if they are equal, or too close for floating-point numbers between them. */
 function rangeOf(figures: Iterable<ChartValue>): ReturnType<typeof domainOf> {
   const known = [...figures].flatMap((figure) => (figure === null ? [] : [Number(figure)]))
   if (known.length === 0) return domainOf([])
@@ -130,7 +132,7 @@ export function digitsOf(figure: string): bigint {
   return BigInt(figure.replace('.', ''))
 }
 
-/** Index of the greatest figure, the first if several are; null if none is above zero. */
+/** Index of the greatest figure, the first of several; null if none is above zero. */
 export function greatestIndex(figures: readonly ChartValue[]): number | null {
   let [most, digits]: [number | null, bigint] = [null, 0n]
   for (const [index, figure] of figures.entries()) {

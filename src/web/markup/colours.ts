@@ -9,7 +9,7 @@ const COLOURS = new Map(
   ]),
 )
 
-/** Colour of `style/tokens.css` by its name, for pictures: no style sheet applies to them. */
+/** Colour of `style/tokens.css` by its name, for pictures, to which no style sheet applies. */
 export function colourOf(name: string, theme: 'light' | 'dark'): string {
   const colour = COLOURS.get(name)?.[theme]
   if (colour === undefined) throw new Error(`the style sheet has no colour ${name}`)

@@ -5,12 +5,12 @@ import type { Payouts } from '../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 
 /**
- * A figure of an answer and its JSON pointer (RFC 6901). The pointer follows the answer's address and `#` if the figure
- * is not in the page's own answer.
+ * Figure of an answer and its JSON pointer (RFC 6901). If the figure is not in the page's own answer, the pointer
+ * begins with that answer's address and `#`.
  */
 export type Term = Readonly<{ pointer: string; figure: string | number }>
 
-/** A figure that a page computes, with the expression that gives it. */
+/** Figure that a page computes, with its expression. */
 export type Derived = Readonly<{ expression: string; figure: string }>
 
 /** The first figure minus the second. Both have the same number of decimals. */
@@ -36,7 +36,7 @@ export function derivedSum(terms: readonly Term[]): Derived | null {
   return { expression, figure: decimal(total, placesOf(terms)) }
 }
 
-/** Sum of figures that one pointer names with `*` for each element; null if there are none. */
+/** Sum of the figures under one pointer with `*` for each element; null if there are none. */
 export function sumOfAll(pointer: string, figures: readonly (string | number)[]): Derived | null {
   const total = derivedSum(figures.map((figure) => ({ pointer, figure })))
   return total === null ? null : { ...total, expression: `sum ${pointer}` }
@@ -48,7 +48,7 @@ export function derived({ expression, figure }: Derived): Html {
 }
 
 /**
- * Sum of the prizes that wait, by the totals of an answer. Overpaid prizes are not taken off it, so it is zero only when
+ * Sum of the waiting prizes, from the totals of an answer. Overpaid prizes are not subtracted, so it is zero only when
  * every prize is paid or has expired.
  */
 export function waitingSum({
@@ -69,7 +69,7 @@ export function percentOf(part: Term, whole: Term): Html | null {
 }
 
 /**
- * A part of a whole in whole per cent, cut off, so that 99.9 % never reads as all: `55 %`, `Less than 1 %` or `Nothing`.
+ * Part of a whole in whole per cent, cut off so that 99.9 % never looks complete: `55 %`, `Less than 1 %` or `Nothing`.
  * Null when the whole is zero.
  */
 export function wholePercentOf(part: Term, whole: Term): Html | null {
@@ -86,7 +86,7 @@ export function ratioOf(part: Term, whole: Term): Html | null {
   return tenths === null ? null : expressed(`ratio ${part.pointer} ${whole.pointer}`, tenths)
 }
 
-/** A text that is computed from an answer by an expression. */
+/** Text that an expression computes from an answer. */
 export function expressed(expression: string, shown: string): Html {
   return html`<span data-expr="${expression}">${shown}</span>`
 }

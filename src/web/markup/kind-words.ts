@@ -3,12 +3,12 @@ import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { type Html, html } from './html.ts'
 import { capitalized } from './prose.ts'
 
-/** Words for a kind of prize: those who win it, and one who is paid if that is said otherwise. */
+/** Words for a kind of prize: its winners, and one winner if that needs another word. */
 type KindWords = Readonly<{ who: string; one?: string }>
 
-// Words are in maps, since an operator may name a kind `constructor`, which every object has.
+// Maps and not objects, because an operator may name a kind `constructor`, which every object has.
 
-/** Kinds of prizes with words of their own. The operator names kinds, so a page also shows others, as they are. */
+/** Kinds of prizes with words of their own. The operator names kinds, so a page shows others unchanged. */
 const KINDS: ReadonlyMap<string, KindWords> = wordsByKind<KindWords>({
   winner: { who: 'the winner' },
   runner_up: { who: 'runners-up', one: 'a runner-up' },
@@ -36,8 +36,8 @@ export function kindPlace(kind: string): number {
 }
 
 /**
- * Those who win a kind of prize: `runners-up`; with `capital` at the start of a sentence. A kind without words is shown as
- * it is, without underscores.
+ * Winners of a kind of prize: `runners-up`; with `capital` at the start of a sentence. A kind without words is shown
+ * without underscores.
  */
 export function whoWins(kind: string, capital = false): Html {
   const words = KINDS.get(kind)?.who ?? plainWords(kind)
@@ -59,14 +59,14 @@ export function kindName(kind: string): Html {
   return kindText(kind, capitalized(words))
 }
 
-/** One who is paid a prize of a kind: `a runner-up`; with `capital` at the start of a line. */
+/** One winner of a kind of prize: `a runner-up`; with `capital` at the start of a line. */
 export function onePaid(kind: string, capital = false): Html {
   const own = KINDS.get(kind)
   const words = own?.one ?? own?.who ?? plainWords(kind)
   return kindText(kind, capital ? capitalized(words) : words)
 }
 
-/** Kinds of additions to a pool, and of payments from it that are no prizes. */
+/** Names of additions to a pool, and of payments from it that are not prizes, by kind. */
 const POOL_KINDS = wordsByKind({
   play_share: 'From what was played',
   top_up: 'Topped up by the platform',
@@ -74,13 +74,13 @@ const POOL_KINDS = wordsByKind({
   refund: 'Given back to players',
 })
 
-/** A kind of addition to a pool or of payment from it, at the start of a line. */
+/** Name of an addition to a pool or a payment from it, at the start of a line. */
 export function poolKindName(kind: string): Html {
   const words = POOL_KINDS.get(kind)
   return words === undefined ? kindName(kind) : kindText(kind, words)
 }
 
-/** Words in place of a value of an answer. Checks read the value from the attribute and compare it with the words. */
+/** Words instead of a value of an answer. Checks read the value from the attribute and compare it with the words. */
 function kindText(kind: string, words: string): Html {
   return html`<span data-kind="${kind}">${words}</span>`
 }
@@ -118,12 +118,12 @@ export function stateInWords(state: State, words: string = STATES[state]): Html 
   return html`<span data-state="${state}">${words}</span>`
 }
 
-/** Chip of a state: a shape and a word, never a colour alone. */
+/** Chip of a state: a shape and a word, never only a colour. */
 export function stateChip(state: State): Html {
   return html`<span class="chip ${state}" data-state="${state}">${STATES[state]}</span>`
 }
 
-/** The outcome of a contest that has one, else its status. */
+/** Outcome of a contest, or its status while it has none. */
 export function contestState({ outcome, status }: Pick<ContestWire, 'outcome' | 'status'>): State {
   return outcome ?? status
 }

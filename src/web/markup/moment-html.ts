@@ -5,10 +5,10 @@ import { type DayForm, dayWords, type TimeForm, timeWords } from './time-words.t
 
 const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 
-/** Moment for which relative words are made. A past view is kept for ever, so it has full dates. */
+/** Current time for relative words. A past view never changes, so it has full dates. */
 type Present = Readonly<{ now: Ms; past: boolean }>
 
-/** The minute for which a page's relative words are made. */
+/** Current minute for a page's relative words. */
 function wordsPresent({ now }: Pick<Present, 'now'>): Ms {
   return floorTo(now, MINUTE_MS)
 }
@@ -18,17 +18,17 @@ export function momentOf(at: string): Html {
   return timeElement('full', at, 0)
 }
 
-/** A moment as people write it: `24 Nov 08:48 UTC`, or `8 Nov` when it is long ago. */
+/** Moment in short form: `24 Nov 08:48 UTC`, or `8 Nov` when it is long ago. */
 export function nearMoment(at: string, present: Present): Html {
   return present.past ? timeElement('full', at, 0) : timeElement('near', at, wordsPresent(present))
 }
 
-/** The same with the time of day, however long ago: `8 Nov 16:00 UTC`. */
+/** Short moment with the time of day, however long ago: `8 Nov 16:00 UTC`. */
 export function clockMoment(at: string, present: Present): Html {
   return present.past ? timeElement('full', at, 0) : timeElement('clock', at, wordsPresent(present))
 }
 
-/** A moment in a table whose column head names UTC: `8 Nov 16:00`. */
+/** Moment in a table whose column head names UTC: `8 Nov 16:00`. */
 export function cellMoment(at: string, present: Pick<Present, 'now'>): Html {
   return dayElement('cell', at, wordsPresent(present))
 }
@@ -54,7 +54,7 @@ export function spanFrom(at: string, present: Present): Html | null {
   return present.past ? null : timeElement('span', at, wordsPresent(present))
 }
 
-/** A moment to the millisecond: `Sunday 22 November 2026, 03:49:13.233`. Always UTC, so the page says so after it. */
+/** Moment to the millisecond: `Sunday 22 November 2026, 03:49:13.233`. Always in UTC, which the page adds after it. */
 export function exactMoment(at: string): Html {
   const ms = Date.parse(at)
   const date = { timeZone: 'UTC', weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } as const
@@ -69,7 +69,7 @@ export function dayOf(at: string): Html {
   return html`<time datetime="${at}" data-form="day">${dayWords('date', Date.parse(at))}</time>`
 }
 
-/** End of a range, always in UTC: its day if it is midnight, else `22 Nov 2026 03:49`. */
+/** End of a range, always in UTC: its day if it is midnight, otherwise `22 Nov 2026 03:49`. */
 export function rangeEnd(at: string): Html {
   return at.endsWith('T00:00:00.000Z') ? dayOf(at) : minuteOf(at)
 }
@@ -106,8 +106,8 @@ export function longMomentText(ms: Ms): string {
 }
 
 /**
- * Time element of the bucket that begins at a moment, in UTC: `Sun 22 Nov`, `22 Nov 14:00` or `Nov 2026`. A day of
- * another year than that of `near` has its year.
+ * Time element of the bucket that begins at a moment, in UTC: `Sun 22 Nov`, `22 Nov 14:00` or `Nov 2026`. A day in
+ * another year than `near` includes the year.
  */
 export function bucketStart(bucket: Bucket, at: string, near: string): Html {
   const [day = '', month = '', year = ''] = dayWords('date', Date.parse(at)).split(' ')
@@ -127,7 +127,7 @@ export function bucketOf(bucket: Bucket, at: string): Html {
   return html`in the ${bucket} from ${momentOf(at)}`
 }
 
-/** Present that a page states for its script and for checks; null in a past view. */
+/** Current time of a page, for its script and for checks; null in a past view. */
 export function presentText({ now, past }: Present): string | null {
   return past ? null : formatAt(wordsPresent({ now }))
 }

@@ -6,7 +6,7 @@ import { dayWords, timeWords } from './time-words.ts'
 /** Maximum characters of a link preview. */
 export const DESCRIPTION_CHARS_MAX = 300
 
-/** First text of a page without markup: its warning, its verdict, and its lead or else its first paragraph. */
+/** First text of a page without markup: its warning, its verdict, and its lead or first paragraph. */
 export function leadOf({ markup }: Html): string | null {
   const warning = WARNING.exec(markup)?.[1]
   const lead = LEAD.exec(markup)?.[1] ?? PARAGRAPH.exec(markup)?.[1]
@@ -23,8 +23,8 @@ const LEAD = /<p class="lead"[^>]*>([^]*?)<\/p>/
 const PARAGRAPH = /<p(?![\w-]| class)[^>]*>([^]*?)<\/p>/
 
 /**
- * Text of markup, to be kept apart from its page. A state's chip becomes a separate sentence; hidden decimals and links
- * to JSON go. A moment has its full date in UTC, since "in 2 h" is wrong later.
+ * Text of markup for use outside its page. A state's chip becomes a separate sentence. Hidden decimals and links to
+ * JSON are removed. A moment has its full date in UTC, because "in 2 h" is wrong later.
  */
 export function plainText({ markup }: Html): string {
   const text = markup
@@ -51,7 +51,7 @@ const DAY_FORMS: ReadonlySet<string> = new Set(['day', 'dayname', 'short', 'week
 /** Forms of moments that have a date and a time of day. */
 const MOMENT_FORMS: ReadonlySet<string> = new Set(['full', 'near', 'clock', 'hour', 'cell', 'until'])
 
-/** Words of a time element that stay right: `22 Nov 2026` or `22 Nov 2026 03:49 UTC`. */
+/** Text of a time element that stays right: `22 Nov 2026` or `22 Nov 2026 03:49 UTC`. */
 function fullDate(_: string, at: string, form = 'full', shown: string): string {
   const ms = Date.parse(at)
   if (DAY_FORMS.has(form)) return dayWords('date', ms)

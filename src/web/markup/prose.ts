@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts'
 
-/** Text of the OpenAPI document, which is Markdown with nothing but code between backticks and links. */
+/** Renders text of the OpenAPI document, which is Markdown with only links and code between backticks. */
 export function prose(text: string): Html {
   const parts = text.split(/(`[^`]*`|\[[^\]]*\]\([^)\s]*\))/)
   return html`${parts.map((part) => {

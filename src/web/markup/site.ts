@@ -4,7 +4,7 @@ import { ADDRESS_PROMISE } from '../../protocol/address-guard.ts'
 
 /** Operator's settings for the pages. */
 export type Site = Readonly<{
-  /** Public base URL without a slash at its end. Pages, feeds and calendars use it for requests to any host. */
+  /** Public base URL without a final slash, used for requests to any host. */
   url: string
   /** Name in every title and at the top of every page. */
   name: string
@@ -18,13 +18,13 @@ export type Site = Readonly<{
   pageCacheSeconds: number | null
   /** Contact address, `https:` or `mailto:`; null if none. */
   contact: string | null
-  /** Start of the service, by which the operator confirms these settings. */
+  /** Start of the service, at which the operator confirms these settings. */
   startedAt: Ms
   /** Report of a mirror about itself; absent on a node that is no mirror. */
   mirror?: () => Mirror | null
 }>
 
-/** Base of addresses for search engines. A mirror's pages are copies of those of its origin. */
+/** Base of addresses for search engines. A mirror's pages are copies of its origin's. */
 export function canonicalBase({ url, mirror }: Site): string {
   return mirror?.()?.of ?? url
 }
@@ -44,7 +44,7 @@ export const DEFAULT_SITE: Site = {
 }
 
 const TX = '{tx}'
-/** Placeholder for `{tx}` while a URL is parsed, since parsing would encode the braces. */
+/** Placeholder for `{tx}` while a URL is parsed, because parsing would encode the braces. */
 const SAMPLE = 'id-of-a-transaction'
 
 /** Parses a template; undefined unless it is an `https:` URL that has `{tx}` outside its host. */

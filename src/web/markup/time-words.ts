@@ -1,4 +1,4 @@
-// Moments as people write them. Pages and their script share this file, so it uses nothing of Node.
+// Moments in words. Pages and their script share this file, so it uses nothing of Node.
 
 /**
  * Form of a moment that follows the reader's clock. Words of the first four have the reader's time while the moment is
@@ -34,7 +34,7 @@ const WEEKDAYS_NEAR = 6
 /** Time from which a span has whole days. */
 const WHOLE_DAYS_FROM = 2 * DAY
 
-/** Words for a moment, both in milliseconds: in UTC, and in the zone too if there is one and the moment is to come. */
+/** Words for a moment; both times are in milliseconds. In UTC, and for a future moment also in the zone, if given. */
 export function timeWords(form: TimeForm, at: number, now: number, zone?: ReaderZone): string {
   const [date, year, clock, time] = partsOf(at)
   const day = dayIn(date, year, now)
@@ -71,7 +71,7 @@ export function dayWords(form: DayForm, at: number, now = 0): string {
   }
 }
 
-/** A moment to come on the reader's clock, and in UTC beside it: `tomorrow 08:00, 28 Nov 23:00 UTC`. */
+/** Future moment on the reader's clock, with UTC beside it: `tomorrow 08:00, 28 Nov 23:00 UTC`. */
 function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone): string {
   const ahead = zone(at)
   const present = now + zone(now)
@@ -80,12 +80,12 @@ function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone):
   const days = dayOf(at + ahead) - dayOf(present)
   const far = dayIn(localDate, year, present)
   const day = ['today', 'tomorrow'][days] ?? (days <= WEEKDAYS_NEAR ? `${weekday} ${far}` : far)
-  // The heading of an hour has the day of UTC.
+  // The heading of an hour has the UTC day.
   const other = form === 'hour' || date === localDate ? '' : `${date} `
   return `${day} ${ahead === 0 ? '' : `${localClock}, ${other}`}${clock} UTC`
 }
 
-/** A date, with its year if the present is in another. */
+/** Date, with its year unless it is the current one. */
 function dayIn(date: string, year: string, now: number): string {
   return year === partsOf(now)[1] ? date : `${date} ${year}`
 }
@@ -101,12 +101,12 @@ function partsOf(
   return [`${+day} ${month}`, year, time.slice(0, 5), time, weekday]
 }
 
-/** Time between two moments as the API writes them: `2 days`. */
+/** Time between two moments of the API: `2 days`. */
 export function spanBetween(from: string, to: string): string {
   return spanWords(Math.abs(Date.parse(to) - Date.parse(from)))
 }
 
-/** A length of time in two units at most: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
+/** Length of time in at most two units: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
 function spanWords(ms: number): string {
   if (ms >= WHOLE_DAYS_FROM) return `${dayOf(ms)} days`
   const [large, small, one, other] = ms < DAY ? [HOUR, MINUTE, 'h', 'min'] : [DAY, HOUR, 'd', 'h']

@@ -20,7 +20,7 @@ import { summaryPage } from './summary/summary-page.ts'
 import { todayPage } from './summary/today-page.ts'
 import { verifyPage } from './verify/verify-page.ts'
 
-/** Pages that are not the page of an endpoint under its path. */
+/** Pages without an endpoint at their path. */
 type OtherPage = 'home' | 'find' | 'about' | 'api' | 'errors' | 'stream' | 'verify'
 
 const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonly<

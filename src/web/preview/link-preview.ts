@@ -4,17 +4,17 @@ import { dayWords } from '../markup/time-words.ts'
 import { drawableText, fitText, PREVIEW_FONT } from './preview-font.ts'
 
 /**
- * Link previews: the pictures that messengers and social networks show beside a link. All have one layout: a headline, a
- * figure and a date, as plain text that comes from answers of the API. `previewSvg` makes the SVG of a picture in the
- * thread of its answer, and `rasterise.ts` draws it as PNG in a thread of its own. Begin reading here.
+ * Link previews: the pictures that messengers and social networks show beside a link. All have one layout: a headline,
+ * a figure and a date, as plain text from answers of the API. `previewSvg` makes the SVG of a picture in the thread of
+ * its answer, and `rasterise.ts` draws it as PNG in another thread. Begin reading here.
  */
 export type LinkPreview = Readonly<{ headline: string; figure: string; date: string }>
 
-/** Width and height of a link preview in pixels, as social networks ask for. */
+/** Width and height of a link preview in pixels, as recommended by social networks. */
 export const PREVIEW_WIDTH = 1200
 export const PREVIEW_HEIGHT = 630
 
-/** Renderer and font; part of each picture, so that their change changes its ETag. */
+/** Renderer and font. They are part of each picture, so that a change of theirs changes its ETag. */
 const RENDERER = 'resvg-wasm 2.6.2, Source Serif 4.004'
 
 const PAPER = colourOf('paper', 'light')
@@ -32,7 +32,7 @@ const LINE_HEIGHT = 1.12
 
 type PreviewSite = Readonly<{ name: string; url: string; simulated: boolean }>
 
-/** The SVG of a link preview. Its text is in Source Serif 4, so another renderer shows it in another font. */
+/** SVG of a link preview. Its text is in Source Serif 4, so another renderer shows it in another font. */
 export function previewSvg(
   { headline, figure, date }: LinkPreview,
   { name, url, simulated }: PreviewSite,
@@ -58,7 +58,7 @@ export function previewSvg(
     <text x="${EDGE}" y="588" font-size="30" fill="${SOFT}">${date}</text>
     <text x="${PREVIEW_WIDTH - EDGE}" y="588" font-size="30" fill="${SOFT}" text-anchor="end">${host}</text>
   </svg>`
-  // The name of the renderer makes pictures of another one other pictures.
+  // The renderer's name in the picture gives each renderer its own ETags.
   return `${xmlOf(picture)}<!-- ${RENDERER} -->`
 }
 
@@ -76,7 +76,7 @@ const SIMULATED = html`<rect y="104" width="100%" height="42" fill="${WASH}" />
     This platform is simulated. No real money is involved.
   </text>`
 
-/** Date of a link preview, cut to the minute: `22 Nov 2026, 11:50 UTC`. Never relative, because others keep it. */
+/** Date of a link preview, cut to the minute: `22 Nov 2026, 11:50 UTC`. Never relative, because others cache it. */
 export function previewDate(at: string): string {
   return `${dayWords('date', Date.parse(at))}, ${at.slice(11, 16)} UTC`
 }

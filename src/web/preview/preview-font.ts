@@ -11,11 +11,11 @@ export function fontFile(weight: 'bold' | 'regular'): Uint8Array {
 
 /** Invisible characters, which nothing draws. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Variation_Selector}]/u
-/** Emoji and other symbols, which a text loses when the font lacks them. */
+/** Emoji and other symbols, which are removed when the font lacks them. */
 const SYMBOL = /[\p{So}\p{Extended_Pictographic}\p{Emoji_Modifier}]/u
 
 /**
- * A text as the font draws it: without emoji and invisible characters. Null when the font lacks a letter or nothing is
+ * Text as the font draws it, without emoji and invisible characters. Null when the font lacks a letter or nothing is
  * left, so that no picture has empty boxes.
  */
 export function drawableText(text: string): string | null {
@@ -29,7 +29,7 @@ export function drawableText(text: string): string | null {
   return /[\p{L}\p{N}]/u.test(trimmed) ? trimmed : null
 }
 
-/** The symbol of a token, or a word in its place when the font lacks it. */
+/** Symbol of a token, or a word instead when the font lacks it. */
 export function drawableToken({ token }: Readonly<{ token: string }>): string {
   return drawableText(token) ?? 'tokens'
 }
@@ -37,7 +37,9 @@ export function drawableToken({ token }: Readonly<{ token: string }>): string {
 /** Lines of a bold text, with their size in pixels. */
 type FittedText = Readonly<{ size: number; lines: readonly string[] }>
 
-/** A bold text in the largest of `sizes` in which it has at most two lines of this width; cut in the least size. */
+/**
+ * Bold text in the largest of `sizes` in which it has at most two lines of this width. It is cut in the smallest size.
+ */
 export function fitText(text: string, width: number, sizes: readonly number[]): FittedText {
   const least = Math.min(...sizes)
   const letters = Array.from(text)
@@ -53,7 +55,7 @@ export function fitText(text: string, width: number, sizes: readonly number[]): 
   return { size: least, lines: [] }
 }
 
-/** Two lines of a text at most, broken between words; null if it needs more. */
+/** At most two lines of a text, broken between words; null if it needs more. */
 function wrap(text: string, width: number, size: number): readonly string[] | null {
   const lines: string[] = []
   for (const word of text.split(' ')) {

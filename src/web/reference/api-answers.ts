@@ -7,7 +7,7 @@ import { type DocumentedEndpoint, exampleOf, mediaOf, requestOf } from './api-do
 import { askEndpoint } from '../frame/linked-answers.ts'
 import type { ApiRequest, View } from '../frame/page.ts'
 
-/** An example request. This service answers it, or the sample log has. */
+/** Example request, which this service or the sample log has answered. */
 export type ExampleRequest = Readonly<{
   request: string
   /** Variable parts of its path. */
@@ -28,7 +28,7 @@ export type ExampleAnswer = Readonly<{
   request: string
 }>
 
-/** Subjects of the example requests: the newest event, the newest payout (or else that event), and a contest. */
+/** Subjects of the example requests: the newest event, the newest payout (otherwise that event), and a contest. */
 type ExampleSubjects = Readonly<{ head: EventWire; event: EventWire; contest: ContestWire | undefined }>
 
 /** Endpoints whose answers are not shown. The reference itself shows the two descriptions. */
@@ -109,7 +109,7 @@ function exampleQuery(
   return { segments, query: queries[operationId] ?? '' }
 }
 
-/** The service's present answer, when it is JSON; otherwise null. */
+/** Current answer of the service if it is JSON; otherwise null. */
 async function answerOf(
   asking: Asker,
   endpoint: DocumentedEndpoint,

@@ -93,7 +93,7 @@ export function rowOf({ operationId }: Operation): Row {
   return endpointOf(operationId)
 }
 
-/** A table whose cells are Markdown: the page and the Markdown of the reference show the same. */
+/** Table whose cells are Markdown, the same on the page and in the Markdown of the reference. */
 export type DocumentTable = Readonly<{ head: readonly string[]; rows: readonly (readonly string[])[] }>
 
 /** The parameters of an endpoint. */
@@ -138,7 +138,7 @@ function valueBoundsOf({ enum: values, items, minimum, maximum, maxLength }: Val
 export const anchorOf = (name: string): string => `of-${name}`
 export const linkTo = (name: string): string => `[${name}](#${anchorOf(name)})`
 
-/** Example of a parameter as it is in a URL. */
+/** Example of a parameter as written in a URL. */
 export function exampleIn({ example = '' }: ApiParameter): string {
   return typeof example === 'object' ? example.join(',') : String(example)
 }
@@ -192,7 +192,7 @@ export const PROBLEMS_INTRODUCTION: string =
   'An error is `application/problem+json` (RFC 9457), is never cached, and repeats no value that was sent. ' +
   `Programs use its \`code\`. Every endpoint may answer: ${COMMON_PROBLEMS.map((code) => `\`${code}\``).join(', ')}.`
 
-/** The problems of the public API, each named in the way of the reader's format. */
+/** Problems of the public API. `named` writes each code in the format of the document. */
 export function problemTable(named: (code: ProblemCode) => string): DocumentTable {
   const rows = PUBLIC_PROBLEMS.map((code) => [
     named(code),

@@ -7,10 +7,10 @@ import {
   type ValueSchema,
 } from './api-document.ts'
 
-/** A field of an answer. Its name is a path with dots, `[]` for each element and `*` for any name. */
+/** Field of an answer. Its name is a path with dots, `[]` for each element and `*` for any name. */
 export type Field = Readonly<{
   name: string
-  /** Type of its value, in words; null when `of` tells it. */
+  /** Type of its value in words; null when `of` gives it. */
   form: string | null
   /** Shared part: a schema of the document, `amount`, `price` or `moment`. */
   of: string | null
@@ -66,7 +66,7 @@ export function fieldTable(fields: readonly Field[], token: string): DocumentTab
 /** Description of an answer in one media type. */
 type MediaDescription = Readonly<{
   type: string
-  /** Sentences about it: its meaning, and the shared parts that it consists of. */
+  /** Sentences about it: its meaning, and its shared parts. */
   says: string
   /** Fields, when its schema is not shared. */
   fields: readonly Field[]
@@ -98,7 +98,7 @@ export function sharedIn(document: ApiDocument): readonly string[] {
   if (known !== undefined) return known
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)]
   const counts = Map.groupBy(refs, ([, name = '']) => name)
-  // A schema without fields, such as a list of words, is told where it is used.
+  // A schema without fields, such as a list of words, is described where it is used.
   const found = Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
     properties !== undefined && (counts.get(name)?.length ?? 0) > 1 ? [name] : [],
   )

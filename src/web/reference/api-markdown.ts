@@ -96,7 +96,7 @@ function problemsPart(document: ApiDocument, token: string): readonly string[] {
   ]
 }
 
-/** Escapes a text of the operator, so that nothing in it is Markdown or HTML. */
+/** Escapes a text of the operator, so that it contains no Markdown or HTML. */
 function literal(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>#|~&]/g, String.raw`\$&`)
 }
@@ -111,7 +111,7 @@ function table({ head, rows }: DocumentTable): string {
   return [head, head.map(() => '---'), ...rows].map(lineOf).join('\n')
 }
 
-/** The text without links, which lead to ids of the page. */
+/** Text without links, which lead to ids of the page. */
 function withoutLinks(text: string): string {
   return text.replaceAll(/\[([^\]]*)\]\(#[^)]*\)/g, '$1')
 }
@@ -120,7 +120,7 @@ function lineOf(cells: readonly string[]): string {
   return `| ${cells.map(cellOf).join(' | ')} |`
 }
 
-/** Escapes the bars of a cell, which end it even between backticks. Escaped bars stay as they are. */
+/** Escapes the bars of a cell, which end it even between backticks. Keeps escaped bars. */
 function cellOf(text: string): string {
   return withoutLinks(text)
     .replaceAll(/\s+/g, ' ')

@@ -133,7 +133,7 @@ function redirectTarget({ query }: View): string | null {
   return `${fillPath(endpoint.path, segments)}${pairs.length === 0 ? '' : `?${pairs.join('&')}`}`
 }
 
-/** Encodes a value for a URL that may be between single quotes. */
+/** Encodes a value for a URL that may be inside single quotes. */
 function encoded(value: string): string {
   return encodeURIComponent(value).replaceAll("'", '%27')
 }
@@ -232,7 +232,7 @@ function tableOf(label: string, kind: string, { head, rows }: DocumentTable): Ht
 
 type Segments = Readonly<Record<string, string>>
 
-/** Form that sends a request. It sends input as typed, so that the API answers mistakes. */
+/** Form that sends a request. It sends the input unchanged, so that the API answers mistakes. */
 function requestForm(endpoint: DocumentedEndpoint, segments: Segments, page: string | null): Html {
   const { operationId: id, parameters } = endpoint
   const fields = parameters.filter((one) => one.in !== 'header')

@@ -5,7 +5,7 @@ import { type DocumentedEndpoint, mediaOf } from './api-document.ts'
 /** A program in one language that sends a request. */
 type Snippet = Readonly<{ language: 'curl' | 'TypeScript' | 'Python' | 'Command line'; text: string }>
 
-/** A request, as the snippets of all languages need it. */
+/** Request, in the form that the snippets of all languages need. */
 type SnippetRequest = Readonly<{
   id: string
   base: string

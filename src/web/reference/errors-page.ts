@@ -6,7 +6,10 @@ import type { Page } from '../frame/page.ts'
 import { type Html, html } from '../markup/html.ts'
 import { prose } from '../markup/prose.ts'
 
-/** Page `/errors`: every problem with its cause and its cure. A browser that opens a problem's `type` is sent here. */
+/**
+ * Page `/errors`: every problem with its cause and its cure. A browser that opens a problem's `type` is redirected
+ * here.
+ */
 export const errorsPage: Page<null> = {
   endpoint: null,
   path: ERRORS_PATH,

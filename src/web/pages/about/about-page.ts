@@ -48,7 +48,7 @@ export const aboutPage: Page<null> = {
   },
 }
 
-/** Facts beside the text: contents, further ways to the data, licence and contact, and which log this is. */
+/** Facts beside the text: contents, further ways to the data, licence and contact, and the log's identity. */
 function asideOf({ address, answer }: LinkedAnswer<Status>, view: View): Html {
   return html`<aside>
     <h2>On this page</h2>

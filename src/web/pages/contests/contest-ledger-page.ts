@@ -30,7 +30,7 @@ import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { spanBetween } from '../../markup/time-words.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
-/** `/contests/{id}/ledger`: whether the prizes of a contest are paid, what waits and why, and every payment. */
+/** `/contests/{id}/ledger`: whether a contest's prizes are paid, which wait and why, and every payment. */
 export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   endpoint: 'contestLedger',
   rowsMax: PAGE_ROWS_MAX,
@@ -98,7 +98,7 @@ function shownAt(pointer: string, figure: Html): Html {
   return html`<span data-at="${pointer}">${figure}</span>`
 }
 
-/** Lines of what is won and not paid: the date, whose prize, why it waits, how long and how much. */
+/** Lines of unpaid prizes: date, prize, reason, wait and amount. */
 function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: View): Html | null {
   const { address, answer } = unpaid
   if (answer.unpaid.length === 0) return null
@@ -153,7 +153,7 @@ const NEWEST_SHOWN = 8
 
 type Payment = Readonly<{ event: EventWire; index: number }>
 
-/** The payments with their transactions, newest first if all of them are known, else page by page. */
+/** Payments with their transactions, newest first if all are known, otherwise page by page. */
 function paymentsOf(ledger: ContestLedger, view: View): Html {
   const { payouts } = ledger
   const all = payouts.map((event, index): Payment => ({ event, index }))
@@ -269,7 +269,7 @@ function pager(id: number, last: number | undefined, more: boolean, { query }: V
   </nav>`
 }
 
-/** Rows that the page asks for, and lines that it shows of them. `/payouts` has all. */
+/** Rows that the page requests, and lines that it shows of them. `/payouts` has all. */
 const UNPAID_ASKED = 200
 const LINES_SHOWN = 10
 
@@ -281,7 +281,7 @@ const REASONS: Readonly<Record<UnpaidStatus, string>> = {
   overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards.',
 }
 
-/** Newest events of a contest's state. A contest has few, unless it is rescheduled again and again. */
+/** Newest events of a contest's state. A contest has few, unless it is often rescheduled. */
 const EVENTS_ASKED = 20
 
 /** Events that changed a contest's state, the newest first. */
@@ -296,7 +296,7 @@ type Course = Readonly<{
   unpaid: LinkedAnswer<Payouts> | null
 }>
 
-/** Course of a contest as lines of the book; what is still to come is soft. */
+/** Course of a contest as lines of the book. Future lines are soft. */
 function courseOf(course: Course, view: View): Html {
   const { contest } = course.ledger
   return html`<h2>Course</h2>
@@ -342,7 +342,7 @@ function closing(course: Course, view: View): readonly BookLine[] {
   return [closed ?? plannedLine('Closes', 'closesAt', contest, view)]
 }
 
-/** The line of a cancellation with the reason that the operator gave. */
+/** Line of a cancellation with the operator's reason. */
 function withReason(line: BookLine | null, { timeline }: Course): BookLine | null {
   const { events, details } = timeline.answer
   const seq = events.find(({ kind }) => kind === 'cancelled')?.seq ?? 0
@@ -369,13 +369,13 @@ function plannedLine(
   }
 }
 
-/** First and newest payment, and the end or what is known of it. */
+/** First and newest payment, and the end as far as it is known. */
 function paying(course: Course, view: View): readonly BookLine[] {
   const { ledger } = course
   const { contest, payouts } = ledger
   const isWhole = isWholeList(ledger, view)
   const [first] = payouts
-  // A correction among the payouts is no payment, and cancels one.
+  // A correction among the payouts is no payment; it cancels one.
   const corrected = payouts.filter(({ type }) => type === 'correction').length
   const count = payouts.filter(({ type }) => type === 'payout').length
   const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
@@ -419,7 +419,7 @@ function momentAt(pointer: string, moment: string, view: View): Html {
   return html`<span data-at="${pointer}">${clockMoment(moment, view)}</span>`
 }
 
-/** Time from the close of a contest to something that followed. */
+/** Time from the close of a contest to a later event. */
 function after(pointer: string, moment: string, { closedAt, outcome }: ContestWire): Html | null {
   if (closedAt === null || moment < closedAt) return null
   return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it
@@ -431,7 +431,7 @@ function spanToEnd(contest: ContestWire): Html | null {
   return span === null ? null : html`, ${span}`
 }
 
-/** Name of the last step of a contest. A cancelled one can only give back the balance of its pool. */
+/** Name of the last step of a contest. A cancelled contest can only give back the balance of its pool. */
 function endOf({ ledger: { contest, pool } }: Course): string {
   if (contest.outcome !== 'cancelled') return 'Settled'
   const { refund = '0', ...others } = pool.out
@@ -439,7 +439,7 @@ function endOf({ ledger: { contest, pool } }: Course): string {
   return isGiven ? 'The pool was given back' : 'Settled'
 }
 
-/** Step that follows the settlement of a contest that a correction left owing. */
+/** Step after a contest's settlement, when a correction left prizes unpaid. */
 const REOPENED: BookLine = {
   as: 'soft',
   when: 'to come',
@@ -447,7 +447,7 @@ const REOPENED: BookLine = {
   small: 'Not yet: a correction left it unpaid',
 }
 
-/** The end of a contest that still pays, and the earliest moment of it if every prize's date is known. */
+/** End of a contest that still pays, with its earliest moment if every prize's date is known. */
 function openEnd(course: Course, view: View): BookLine {
   const { ledger, unpaid } = course
   const { contest } = ledger

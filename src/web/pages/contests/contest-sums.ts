@@ -11,7 +11,7 @@ import { isWholeList } from '../../frame/answers.ts'
 /** Two sums that must be equal. */
 type SumPair = Readonly<{ first: Derived; second: Derived; isEqual: boolean }>
 
-/** All payments, and what the ledger says was paid or refunded; null unless the ledger has all payments. */
+/** Sum of all payments, and the sum paid or refunded in the ledger; null unless the ledger has all payments. */
 export function paymentSums(ledger: ContestLedger, view: View): SumPair | null {
   const { payouts, prizes, pool } = ledger
   if (!isWholeList(ledger, view)) return null
@@ -28,7 +28,7 @@ export function paymentSums(ledger: ContestLedger, view: View): SumPair | null {
   )
 }
 
-/** Two sums of the pool: all that came in, and all that went out or is left; null before anything came in. */
+/** Two sums of the pool: all additions, and all payments plus the balance; null before the first addition. */
 export function poolSums({ pool }: ContestLedger): SumPair | null {
   const rest = derivedSum([{ pointer: '/pool/balance', figure: pool.balance }])
   const paid = sumOfAll('/pool/out/*', Object.values(pool.out))
@@ -43,7 +43,7 @@ function pairOf(first: Derived | null, second: Derived | null): SumPair | null {
   return { first, second, isEqual: first.figure === second.figure }
 }
 
-/** A sum with all its decimals, and the expression that gives it. */
+/** Sum with all its decimals, and its expression. */
 function exactSum({ expression, figure }: Derived): Html {
   return html`<span data-expr="${expression}">${exactAmount(figure)}</span>`
 }
@@ -156,12 +156,12 @@ function lastRow(name: string, sum: Derived): Html {
 
 type Column = 'owed' | 'redeemed' | 'expired' | 'notRedeemed'
 
-/** Whether a contest has prizes. A prize that a correction cancelled before anything was paid is a line of zeros. */
+/** Whether a contest has prizes. A prize that was cancelled before any payment is a line of zeros. */
 export function hasPrizes({ prizes }: ContestLedger): boolean {
   return prizes.some(({ owed, redeemed, expired }) => ![owed, redeemed, expired].every(isZero))
 }
 
-/** Whether more was paid of a kind than was won. A kind can also be below zero because more has expired than was left. */
+/** Whether payments of a kind exceed its prizes. A kind may also be below zero because too much has expired. */
 export function isOverpaid(prizes: readonly PrizeLine[]): boolean {
   return prizes.some(({ owed, redeemed }) => digitsOf(redeemed) > digitsOf(owed))
 }
@@ -209,7 +209,7 @@ function prizeRow(prize: PrizeLine, index: number, lapses: boolean): Html {
   </tr>`
 }
 
-/** Unpaid amount of a kind, or the words that all of it is paid. */
+/** Unpaid amount of a kind, or text that all of it is paid. */
 function openOf(prize: PrizeLine, index: number): Html {
   if (!isAllPaid(prize)) return amountHtml(prize.notRedeemed)
   const expression = `all-paid /prizes/${index}/notRedeemed /prizes/${index}/expired`
@@ -238,7 +238,7 @@ function sumRow(prizes: readonly PrizeLine[], lapses: boolean): Html {
   </tr>`
 }
 
-/** Order of kinds in a list: the winner first, then as the API has them. */
+/** Order of kinds in a list: the winner first, then the order of the API. */
 function byPlace(one: string, other: string): number {
   const [first, second] = [kindPlace(one), kindPlace(other)]
   return first === second ? 0 : first - second

@@ -17,12 +17,12 @@ import { hasPrizes, isOverpaid, partOf, paymentSums, poolSums } from './contest-
 /** Everything that the verdict of a contest needs. */
 type Verdict = Readonly<{
   ledger: ContestLedger
-  /** Prizes that are not paid; null if nothing is open. */
+  /** Unpaid prizes; null if nothing is open. */
   unpaid: LinkedAnswer<Payouts> | null
   view: View
 }>
 
-/** The answer of a contest's page in the largest words, and one sentence: who waits, why and from when. */
+/** Verdict of a contest's page in the largest type, and one sentence: who waits, why and from when. */
 export function contestVerdict(verdict: Verdict): Html {
   const { say, lead, bar } = wordsOf(verdict)
   return html`<p class="say">${say}</p>
@@ -30,7 +30,7 @@ export function contestVerdict(verdict: Verdict): Html {
     ${bar ?? null}`
 }
 
-/** Link preview of a contest: its title, and the largest words of its page. */
+/** Link preview of a contest: its title, and the verdict of its page. */
 export function contestPreview(ledger: ContestLedger, view: View): LinkPreview {
   const { contest, asOf } = ledger
   const title = contest.title === null ? null : drawableText(contest.title)
@@ -113,7 +113,7 @@ function cancelled({ ledger: { pool }, view: { site } }: Verdict): Words {
   return { say: html`Cancelled`, lead: html`${given}${rest}` }
 }
 
-/** Sentence about the pool of a cancelled contest of which players got nothing. Plays go to the treasury. */
+/** Sentence about the pool of a cancelled contest that paid players nothing. Plays go to the treasury. */
 function notGiven(pool: ContestLedger['pool']): string {
   if (isPositive(pool.balance)) return 'Nothing has been given back yet.'
   return Object.values(pool.in).every(isZero)
@@ -121,7 +121,7 @@ function notGiven(pool: ContestLedger['pool']): string {
     : 'Nothing is left in its pool, and nothing was given back to players.'
 }
 
-/** A contest with prizes: paid in whole, in part or too much, or with more expired than was left. */
+/** Contest with prizes: paid in whole, in part or too much, or with too much expired. */
 function won(verdict: Verdict): Words {
   const { ledger } = verdict
   const { contest, prizes } = ledger
@@ -144,7 +144,7 @@ function won(verdict: Verdict): Words {
   return { ...settled(verdict), bar }
 }
 
-/** Nothing is open: all that was won is paid, or a part of it expired. */
+/** Contest with nothing open: all prizes are paid, or a part has expired. */
 function settled({ ledger, view }: Verdict): Words {
   const { contest, pool } = ledger
   const { site } = view
@@ -179,7 +179,7 @@ function settled({ ledger, view }: Verdict): Words {
 function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   const { pool, prizes } = ledger
   const { refund = null } = pool.out
-  // They were nothing when they were published, or a correction cancelled them: the answer does not say which.
+  // The prizes were zero from the start, or a correction cancelled them. The answer does not tell which.
   const isEmpty = prizes.length > 0
   const refunded =
     refund === null || isZero(refund)
@@ -205,14 +205,14 @@ function withoutPrizes({ ledger, view: { site } }: Verdict): Words {
   }
 }
 
-/** Whether a closed contest without prizes may still publish some: its pool is not empty. */
+/** Whether a closed contest without prizes may still publish some, because its pool is not empty. */
 function mayYetPay({ contest, pool }: Pick<ContestLedger, 'contest' | 'pool'>): boolean {
   return contest.status === 'paying' && contest.outcome === null && isPositive(pool.balance)
 }
 
 const STATES = ['in_review', 'locked', 'payable', 'awaiting_claim'] as const
 
-/** A sentence for each state in which prizes wait: until when, and whose they are. Null if nothing is open. */
+/** Sentence for each state of waiting prizes: until when, and whose they are. Null if nothing is open. */
 function waits({ unpaid, view }: Verdict): Html | null {
   if (unpaid === null) return null
   const { address, answer } = unpaid
@@ -262,7 +262,7 @@ const TOTALS = [
   ['locked', 'locked'],
 ] as const
 
-/** Bar of what was won: paid, payable, to be claimed, in review, locked and expired. */
+/** Bar of all prizes: paid, payable, to be claimed, in review, locked and expired. */
 function segments({ ledger: { contest }, unpaid }: Verdict): Html {
   const { prizesOwed, prizesRedeemed, prizesExpired } = contest
   const parts: Segment[] = [
@@ -297,7 +297,7 @@ function segments({ ledger: { contest }, unpaid }: Verdict): Html {
   return segmentBar(parts.filter(({ share }) => share > 0))
 }
 
-/** Sums that wait for a date and that do not, by the totals of all rows. */
+/** Sums with and without a future date, from the totals of all rows. */
 function waitingTotals({ answer: { totals }, address }: LinkedAnswer<Payouts>, token: string): Html | null {
   const of = (...states: readonly UnpaidStatus[]): Derived | null =>
     derivedSum(states.map((state) => ({ pointer: `${address}#/totals/${state}`, figure: totals[state] })))

@@ -20,7 +20,7 @@ import { askReopened } from '../summary/settled-headline.ts'
 import { partOf } from './contest-sums.ts'
 import { spanBetween } from '../../markup/time-words.ts'
 
-/** Contests of each list. A link leads to the others. */
+/** Contests in each list. A link leads to the others. */
 const RUNNING_SHOWN = 8
 const PAYING_SHOWN = 12
 const TO_COME_SHOWN = 6
@@ -33,7 +33,7 @@ function askContests({ status, most, sort }: Ask, view: View): Promise<LinkedAns
   return askEndpoint(view, 'contests', { query: `status=${status}${order}&limit=${most}` })
 }
 
-/** All contests: those that run, those that pay, those to come, and the newest that are settled. */
+/** All contests: running, paying and upcoming ones, and the newest settled ones. */
 export async function contestsOverview(summary: LinkedAnswer<Summary>, view: View): Promise<Html> {
   const running = await askContests({ status: 'running', most: RUNNING_SHOWN, sort: 'closesAt' }, view)
   const paying = await askContests({ status: 'paying', most: PAYING_SHOWN, sort: 'prizesNotRedeemed' }, view)
@@ -62,7 +62,7 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
     ])}`
 }
 
-/** Note that a list has more contests than it shows, by the number of its state. */
+/** Note that a list has more contests than it shows, from the number of its state. */
 function moreOf(
   status: ContestStatus,
   most: number,
@@ -122,7 +122,7 @@ function card(one: ContestWire, view: View): Html {
   </li>`
 }
 
-/** Bar of the time that has passed of a running contest. */
+/** Bar of the elapsed time of a running contest. */
 export function runningBar(
   { openedAtMs, opensAtMs, closesAtMs }: ContestWire,
   { now }: Pick<View, 'now'>,
@@ -131,7 +131,7 @@ export function runningBar(
   return shareBar((now - from) / Math.max(1, closesAtMs - from), 'ink')
 }
 
-/** Words for a list without contests that pay. A correction can open a prize of one that was settled. */
+/** Text for a list without paying contests. A correction can reopen a prize of a settled contest. */
 function nonePays(unpaid: LinkedAnswer<Payouts>, { site }: View): Html {
   const sum = waitingSum(unpaid)
   const said = isPositive(sum.figure)
@@ -142,7 +142,7 @@ function nonePays(unpaid: LinkedAnswer<Payouts>, { site }: View): Html {
     <p>${said} <a href="/contests?status=paid">See those that are settled</a>.</p>`
 }
 
-/** Note below the contests that pay: a correction opened prizes of one that was settled. */
+/** Note below the paying contests that a correction reopened prizes of a settled one. */
 function reopenedNote({ answer, address }: LinkedAnswer<Contests>, { site }: View): Html | null {
   const [most] = answer.contests
   if (most === undefined) return null
@@ -274,7 +274,7 @@ function settledTable(contests: readonly ContestWire[], { list, most }: Table, v
   </table>`
 }
 
-/** When a contest closed, with its outcome unless all is paid. */
+/** Time of a contest's close, with its outcome unless all is paid. */
 function closedCell(one: ContestWire, pointer: string, view: View): Html {
   const { closedAt, outcome } = one
   const closed = closedAt === null ? null : nearMoment(closedAt, view)
@@ -290,7 +290,7 @@ function laterOf({ closedAt, paidAt }: ContestWire, pointer: string): Html | nul
   return html`${expressed(`span ${pointer}/closedAt ${pointer}/paidAt`, spanBetween(closedAt, paidAt))} later`
 }
 
-/** Table of contests in any state: what a search, a state or an order finds. */
+/** Table of contests in any state, as found by a search, a state or an order. */
 export function foundTable(contests: readonly ContestWire[], { list, most }: Table, view: View): Html {
   const { token } = view.site
   return html`<table class="cards found" data-list="${list}" data-most="${most}">
@@ -332,7 +332,7 @@ function shareOf({ outcome, prizesRedeemed, prizesOwed }: ContestWire, pointer: 
     { figure: prizesOwed, pointer: `${pointer}/prizesOwed` },
   )
   if (share !== null) return share
-  // Payments of a prize that a correction cancelled are left when nothing is owed.
+  // Payments of a prize that a correction cancelled remain when nothing is owed.
   if (!isZero(prizesRedeemed)) {
     return html`<span data-at="${pointer}/prizesRedeemed">${amountHtml(prizesRedeemed)}</span>`
   }

@@ -22,13 +22,16 @@ const ROWS_SHOWN = 20
 
 const TOP_SORTS: ReadonlySet<string> = new Set<ContestSort>(['pool', 'prizesNotRedeemed'])
 
-/** Rows of a query. The largest have no further page, so they are all shown. The overview asks for its own lists. */
+/**
+ * Rows to show for a query. An order by amount has no further page, so all its rows are shown. The overview requests
+ * its own lists.
+ */
 function rowsShown(query: View['query']): number {
   if (!isOneList(query)) return 1
   return TOP_SORTS.has(query.word('sort') ?? '') ? TOP_ROWS_MAX : ROWS_SHOWN
 }
 
-/** `/contests`: those that run, pay, come and are settled; or one list of a state, a search or an order. */
+/** `/contests`: running, paying, upcoming and settled contests; or one list by state, search or order. */
 export const contestsPage: EndpointPage<'contests'> = {
   endpoint: 'contests',
   rowsMax: rowsShown,
@@ -175,7 +178,7 @@ function sortOf({ query }: Pick<View, 'query'>): ContestSort {
   return CONTEST_SORTS.find((sort) => sort === query.word('sort')) ?? 'newest'
 }
 
-/** Whether a query asks for one list, and not for the overview of all. */
+/** Whether a query asks for one list instead of the overview. */
 function isOneList(query: View['query']): boolean {
   return ['status', 'q', 'sort', 'after', 'limit'].some((name) => query.has(name))
 }

@@ -52,12 +52,14 @@ function rangeIn(ledger: ContestLedger): string {
 
 const PART = 'Only part of the payouts: the chart needs all of them'
 
-/** Moment after which nothing more is paid; null while prizes may still be. */
+/** Moment after which nothing more is paid; null while payments are possible. */
 function settledAtMs({ outcome, paidAtMs }: ContestLedger['contest']): number | null {
   return outcome === 'owing' ? null : paidAtMs
 }
 
-/** From the close of the contest to its last payment or to now; before the close, its planned time. */
+/**
+ * Range from the close of the contest to its last payment or to now. Before the close, it begins at the planned time.
+ */
 function rangeOf({ asOf, contest, payouts }: ContestLedger): Readonly<{ fromMs: number; toMs: number }> {
   const { closedAtMs, opensAtMs, closesAtMs } = contest
   const [first] = payouts
@@ -129,10 +131,10 @@ function labelOf(name: string, figure: string, pointer: string): Html {
   return html`${name} <tspan data-expr="cut ${pointer}">${shortAmount(figure)}</tspan>`
 }
 
-/** A figure that holds from a moment until the next step. */
+/** Figure that is valid from a moment until the next step. */
 type StepPoint = Readonly<{ atMs: number; figure: string }>
 
-/** Steps in order of time, with the words at the end of their line, none if null. The last step holds to the end. */
+/** Steps in order of time, with the label at the end of their line (null for none). The last step lasts to the end. */
 type StepSeries = Readonly<{ style: SeriesStyle; steps: readonly StepPoint[]; label: Part }>
 
 /** Figures that change at single moments, in one unit. */
@@ -165,12 +167,15 @@ export function stepPlot({ fromMs, toMs, series, ...named }: StepChart): Plot {
   }
 }
 
-/** Distance of words from their line, above and below it, in pixels, and the height that both need above it. */
+/** Distance of labels from their line, above and below it, in pixels, and the height that both need above it. */
 const ABOVE = 6
 const BELOW = 17
 const ROOM = 34
 
-/** Words at the end of each line. The highest has room above it; a lower one too, unless it is just below the highest. */
+/**
+ * Labels at the end of each line. The highest line has room above it; a lower one too, unless it is just below the
+ * highest.
+ */
 function wordsOf(series: readonly StepSeries[], scale: Scale): readonly ChartWords[] {
   const ended = series
     .flatMap(({ style, steps, label }) => {
@@ -186,7 +191,7 @@ function wordsOf(series: readonly StepSeries[], scale: Scale): readonly ChartWor
   })
 }
 
-/** Most steps with exact places. More steps have whole places, to keep the page small. */
+/** Most steps with exact positions. With more, positions are whole, to keep the page small. */
 const STEPS_EXACT_MAX = 300
 
 type Place = readonly [x: number, y: number]
@@ -195,7 +200,7 @@ function stepPath(steps: readonly StepPoint[], scale: Scale, shareOf: (atMs: num
   const places = steps.map(({ atMs, figure }): Place => [shareOf(atMs) * BOX, scale.place(figure) * BOX])
   const draw = line<Place>().curve(curveStepAfter)
   if (steps.length <= STEPS_EXACT_MAX) return draw.digits(1)(places) ?? ''
-  // The first figure, and the last one at each whole place.
+  // The first figure, and the last one at each whole position.
   const last = new Map(places.map((place) => [Math.round(place[0]), place]))
   return draw.digits(0)([...places.slice(0, 1), ...last.values()]) ?? ''
 }

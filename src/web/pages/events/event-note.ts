@@ -6,7 +6,7 @@ import { type Html, html } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 
-/** The page's own answer if it has details; otherwise its first `rows` events, asked again with details. */
+/** Returns the page's own answer if it has details. Otherwise requests its first `rows` events again with details. */
 export async function askDetails(
   answer: EventsPage,
   rows: number,
@@ -14,13 +14,13 @@ export async function askDetails(
 ): Promise<LinkedAnswer<EventsPage>> {
   if (answer.details !== undefined) return { address: '', answer }
   const { after = 0, before } = answer.page
-  // The resolved bound keeps the range when events were published since the first request.
+  // The resolved bound keeps the range even if events were published since the first request.
   const bound = before === undefined ? { after: String(after) } : { before: String(before) }
   const query = view.query.format({ ...bound, limit: String(rows), details: '1' }).slice(1)
   return askEndpoint(view, 'events', { query })
 }
 
-/** Line under an event's type with its price, title, planned times, or corrected event; null without any. */
+/** Line below an event's type with its price, title, planned times or corrected event; null without any. */
 export function eventNote(
   seq: number,
   { answer: { details }, address }: LinkedAnswer<EventsPage>,

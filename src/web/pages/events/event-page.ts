@@ -26,7 +26,7 @@ import { readCheckpoint } from '../../../tlog/checkpoint.ts'
 import { parseReceipt } from '../../../tlog/receipt.ts'
 import { formatBase64, formatUtf8 } from '../../../tlog/note.ts'
 
-/** `/events/{seq}`: a receipt of a payment, or a record of another event, and whether a later event corrected it. */
+/** `/events/{seq}`: receipt of a payment or record of another event, and whether a later event corrected it. */
 export const eventPage: EndpointPage<'event'> = {
   endpoint: 'event',
   title: ({ seq, type }) => `${type === 'payout' ? 'Receipt' : 'Event'} ${seq.toLocaleString('en')}`,
@@ -72,7 +72,7 @@ type SheetAnswers = Readonly<{
   proof: LinkedAnswer<EventProof>
 }>
 
-/** The sheet of an event: a receipt that prints on one page. */
+/** Sheet of an event: a receipt that prints on one page. */
 function eventSheet(event: EventWire, answers: SheetAnswers, view: View): Html {
   const { details, corrections, contest } = answers
   const { seq, type, kind, at, tx } = event
@@ -144,7 +144,7 @@ function bannerOf({ kots }: EventWire, { answer, address }: LinkedAnswer<EventCo
   </p>`
 }
 
-/** The amount, or the price, with all decimals; null for an event without either. */
+/** Amount or price with all decimals; null for an event without either. */
 function amountOf(
   { kots }: EventWire,
   { answer, address }: LinkedAnswer<EventDetails>,
@@ -157,7 +157,7 @@ function amountOf(
   return html`<p class="sum" data-at="${pointer}">${exactAmount(figure)} <small>${unit}</small></p>`
 }
 
-/** A transaction in whole, its other events, and the explorers that show it. */
+/** Whole transaction id, its other events, and explorers that show it. */
 function transactionOf(tx: string, { explorers }: Site): Html {
   const links = explorers.map(
     (explorer, index) =>
@@ -215,7 +215,7 @@ function checkLinks({ seq, type }: EventWire, { address }: LinkedAnswer<EventPro
     </p>`
 }
 
-/** Link to the proof that witnesses have cosigned; null for an event for which no quorum of them vouches. */
+/** Link to the proof that witnesses have cosigned; null for an event for which no quorum vouches. */
 function witnessedProof({ seq }: EventWire, witnesses: LinkedAnswer<Witnesses>): Html | null {
   const { witnessed } = witnesses.answer
   if (witnessed === null || seq > witnessed.seq) return null
@@ -225,7 +225,9 @@ function witnessedProof({ seq }: EventWire, witnesses: LinkedAnswer<Witnesses>):
   </p>`
 }
 
-/** Command that asks the blockchain about a transaction; null without one, and for a log that does not name its chain. */
+/**
+ * Command that asks the blockchain about a transaction; null without one, and for a log that does not name its chain.
+ */
 function chainCommand(tx: string | null, { identity, site }: View): Html | null {
   const { chain, simulated } = identity
   if (tx === null || chain === 'opaque') return null
@@ -249,7 +251,7 @@ function chainCommand(tx: string | null, { identity, site }: View): Html | null 
     </details>`
 }
 
-/** The line of an event: its fields and details by the names of the API. A payment's sentence stands here. */
+/** Line of an event: its fields and details by the names of the API. A payment's sentence is here. */
 function eventLineOf(event: EventWire, answer: LinkedAnswer<EventDetails>, view: View): Html {
   const { details } = answer.answer
   const { seq, type, kind, at, atMs, contestId, kots, tx } = event
@@ -296,7 +298,7 @@ function neighbourLinks({ seq }: EventWire, { asOf }: EventCorrections): Html {
   </nav>`
 }
 
-/** Content of an event's proof, without any check of it: its hashes, and the signed size and root. */
+/** Content of an event's proof, unchecked: its hashes, and the signed size and root. */
 type EventProof = Readonly<{
   hashes: number
   origin: string
@@ -323,7 +325,7 @@ async function askProof({ ask }: Pick<View, 'ask'>, seq: number): Promise<Linked
 
 const NBSP = '\u00A0'
 
-/** Link preview of an event: what it records, its exact amount, and the event that cancelled it. */
+/** Link preview of an event: its record, its exact amount, and the event that cancelled it. */
 async function previewOf({ seq, type, kind, kots, at }: EventWire, view: View): Promise<LinkPreview> {
   const { answer } = await askEndpoint(view, 'eventCorrections', { segments: { seq: String(seq) } })
   const { correctedBy } = answer
@@ -339,7 +341,7 @@ async function previewOf({ seq, type, kind, kots, at }: EventWire, view: View): 
   }
 }
 
-/** The contest of an event; null for an event of none. */
+/** Contest of an event; null for an event without one. */
 async function askForContest({ contestId }: EventWire, { ask }: View): Promise<LinkedAnswer<Contest> | null> {
   if (contestId === null) return null
   const reply = await ask('contest', { segments: { id: String(contestId) } })

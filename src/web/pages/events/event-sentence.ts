@@ -18,7 +18,7 @@ import { capitalized } from '../../markup/prose.ts'
 
 /** Parts of a sentence. Sentences use an amount or a contest only if the rules require one. */
 type SentenceParts = Readonly<{
-  /** The kind in words; those who win it, also at the start of a sentence; and one of them. */
+  /** Words of the kind; its winners, also at the start of a sentence; and one winner. */
   kind: Html
   who: Html
   Who: Html
@@ -111,7 +111,7 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
   },
 }
 
-/** Sentence that says what happened, and which event this one replaces. Each figure names its source for checks. */
+/** Sentence about an event, and which event it replaces. Each figure names its source for checks. */
 export function eventSentence(
   event: EventWire,
   details: LinkedAnswer<EventDetails>,
@@ -200,13 +200,13 @@ function sharedBy(count: Html | null): Html | null {
   return count === null ? null : html`, shared by ${count}`
 }
 
-/** A count and its noun; without a count a general phrase. */
+/** Count and its noun; a general phrase without a count. */
 function countOf(count: Html | null, one: string): Html {
   if (count === null) return one === 'play' ? html`play` : html`its ${one}s`
   return html`${count} ${count.markup.includes('>1</data>') ? one : `${one}s`}`
 }
 
-/** Names of types of events as a list of several. */
+/** Plural names of types of events, for lists. */
 const TYPES: Readonly<Record<EventType, string>> = {
   contest: 'Steps of contests',
   play: 'Play',
@@ -264,7 +264,7 @@ const NAMES: Readonly<Record<RuledType, Readonly<Partial<Record<string, Name>>>>
   trade: { buy: () => html`Bought on the market`, sell: () => html`Sold on the market` },
 }
 
-/** Name of an event in words: `Payment to a voter`. An event that this version does not know has its type. */
+/** Name of an event: `Payment to a voter`. An event unknown to this version has the name of its type. */
 export function eventName(type: string, kind: string): Html {
   if (type === 'correction') return html`Correction (${plainKind(kind)})`
   const named =

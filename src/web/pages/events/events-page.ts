@@ -83,7 +83,10 @@ function filtersOf({ query }: Pick<View, 'query'>): string {
   })
 }
 
-/** Text of an empty list: the searched range and its end. `from` is the address of an answer other than the page's own. */
+/**
+ * Text of an empty list: the searched range and its end. `from` is the answer's address; empty for the page's own
+ * answer.
+ */
 export function noEvents(page: EventsPage['page'], from: string, { query }: View): Html {
   const types = query.list('type')
   const what = types === undefined ? 'event' : types.join(' or ')
@@ -98,7 +101,7 @@ export function noEvents(page: EventsPage['page'], from: string, { query }: View
     <p>${endOfRange(page, query)}</p>`
 }
 
-/** Says whether the log or the query's own bound ends the range. */
+/** Text that tells whether the log or the query's own bound ends the range. */
 function endOfRange({ hasMore, before }: EventsPage['page'], query: View['query']): string {
   if (hasMore) return `There are more events: choose “${before === undefined ? 'Newer' : 'Older'}”.`
   const bounds = before === undefined ? ['to'] : ['after', 'from']
@@ -111,7 +114,7 @@ function pager(last: number | undefined, cut: boolean, page: EventsPage['page'],
   const { query } = view
   const limit = String(EVENTS_SHOWN)
   const { before, after = 0 } = page
-  // The next page starts after the last shown row, or after the end of the answer if all of it is shown.
+  // The next page starts after the last shown row, or at the end of the answer if all of it is shown.
   const onward = cut ? last : page.hasMore ? page.scannedTo : undefined
   const down = { after: undefined, order: 'desc', limit }
   const up = { before: undefined, order: undefined, limit }
@@ -141,10 +144,10 @@ function pager(last: number | undefined, cut: boolean, page: EventsPage['page'],
   </nav>`
 }
 
-/** Parameters of the filters that are closed until a reader opens them. */
+/** Parameters of filters that are folded until a reader opens them. */
 const FURTHER = ['kind', 'nonzero', 'tx', 'from', 'to'] as const
 
-/** Form of the filters of events in one row; with `ranged` also of a range and a transaction. */
+/** Form of the filters of events in one row. `ranged` adds a range and a transaction. */
 function eventsForm({ path, query }: View, ranged: boolean): Html {
   const types = query.list('type')
   // A list of several types is one more option, so that the form keeps the query.
@@ -207,8 +210,8 @@ function typeChoice(values: readonly string[], chosen: string): Html {
 }
 
 /**
- * Note on the rows that the page shows, the range in which they are complete, and whether the exports have more rows.
- * `address` is the answer's address; empty for the page's own answer.
+ * Note on the shown rows, the range in which they are complete, and whether the exports have more. `address` is the
+ * answer's address; empty for the page's own answer.
  */
 function rangeNote({ events, page }: EventsPage, view: View, address = ''): Html {
   const shown = events.slice(0, EVENTS_SHOWN)
@@ -255,12 +258,12 @@ function seqText(seq: number | undefined): Html {
   return countHtml(seq)
 }
 
-/** Events on a page. Links lead to more; exports have all of an answer. */
+/** Events on a page. Links lead to more, and exports have the whole answer. */
 const EVENTS_SHOWN = 100
 
 /**
- * Table of events in the given order. `detailed` is the answer with their details. `upTo` marks a list that a
- * script extends with new events: it knows all up to this seq. `address` is that of the answer if it is not the page's own.
+ * Table of events in the given order. `detailed` is the answer with their details. `upTo` marks a list that a script
+ * extends with new events; the list has all up to this seq. `address` is that of the answer; empty for the page's own.
  */
 function eventsTable(
   events: readonly EventWire[],
@@ -305,7 +308,7 @@ function rowOf(
   </tr>`
 }
 
-/** `/stream`: the newest events, and with a script also new ones as they are published. */
+/** `/stream`: the newest events. A script adds new ones as they are published. */
 export const streamPage: Page<null> = {
   endpoint: null,
   path: '/stream',

@@ -30,10 +30,10 @@ export function transactionRoute(web: Web): AnswerRoute {
   }
 }
 
-/** Path of the page about a transaction, null if no event names it; and the last event that was searched. */
+/** Path of the page about a transaction (null if no event names it), and the last searched event. */
 type TransactionPage = Readonly<{ href: string | null; scannedTo: number }>
 
-/** Finds the page of the one event that names a transaction, or the list of several. */
+/** Finds the page of the only event that names a transaction, or the list of several. */
 export async function findTransaction(tx: string, ask: View['ask']): Promise<Parsed<TransactionPage>> {
   const query = `tx=${encodeURIComponent(tx).replaceAll('%3A', ':')}`
   const asked = await ask('events', { query: `${query}&limit=2` })

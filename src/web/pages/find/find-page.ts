@@ -25,7 +25,7 @@ const QUERY: Parameter = {
   example: '42',
 }
 
-/** `/find`: redirects words, a number, a day or a transaction to its page, or lists what matches. */
+/** `/find`: redirects words, a number, a day or a transaction to its page, or lists matches. */
 export const findPage: Page<null> = {
   endpoint: null,
   path: '/find',
@@ -80,7 +80,7 @@ function resultOf(
   ${titled === null ? null : contestsFound(titled, query, view)}`
 }
 
-/** Contests with a title like the query, in which a letter may be wrong. */
+/** Contests with a title like the query, which may have a wrong letter. */
 function nearestTitles(nearest: readonly NearestTitle[]): Html {
   return html`<div class="found">
     <h2>Did you mean</h2>
@@ -188,45 +188,45 @@ const EXAMPLES = html`<aside aria-label="What can be found" data-chrome>
   </dl>
 </aside>`
 
-/** Page that a query may mean, with the answer that describes it. */
+/** Possible page of a query, with the answer that describes it. */
 type Match =
   | Readonly<{ is: 'event'; href: string; found: LinkedAnswer<EventWire> }>
   | Readonly<{ is: 'contest'; href: string; found: LinkedAnswer<Contest> }>
   | Readonly<{ is: 'transaction'; href: string }>
   | Readonly<{ is: 'month'; href: string; month: string }>
-  /** A day or a moment, by its `at`; one that is to come leads to the schedule. */
+  /** Day or moment by its `at`. A future one leads to the schedule. */
   | Readonly<{ is: 'day' | 'moment' | 'schedule'; href: string; at: string }>
 
 /** Matches of a query. */
 type SearchResult = Readonly<{
   matches: readonly Match[]
-  /** Contests with the words in their titles, when nothing else matches or when the query is words too. */
+  /** Contests with the words in their titles, if nothing else matches or if the query also has words. */
   titled: LinkedAnswer<Contests> | null
-  /** When nothing matches: the contests whose titles are most like the query. */
+  /** Contests with the most similar titles, if nothing matches. */
   nearest: readonly NearestTitle[]
   /** Whether the query has the form of a transaction id. */
   isTx: boolean
 }>
 
-/** A number as people and pages write it: `66834` or `66,834`. */
+/** Number in any usual notation: `66834` or `66,834`. */
 const DIGITS = String.raw`(\d{1,16}|\d{1,3}(?:[,\u2009\u202f\u00a0 ]\d{3}){1,5})`
 const EVENT = new RegExp(String.raw`^(?:event|seq)\s*#?${DIGITS}$`, 'i')
 const CONTEST = new RegExp(String.raw`^(?:c|contest)\s*#?${DIGITS}$`, 'i')
 const NUMBER = new RegExp(`^#?${DIGITS}$`)
-/** A URL, of which the last part of the path is sought. */
+/** URL, of which the last part of the path is searched. */
 const URL_FORM = /^(?:https?:\/\/|\/|[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)[^?#]*/i
-/** A later day leads to the schedule if it is less than a year away. */
+/** A future day leads to the schedule if it is less than a year away. */
 const PLANNED_MS = 365 * DAY_MS
 const LETTERS = /\p{L}/u
 /** Contests that a search by words shows. */
 const TITLED_MAX = 20
 
-/** Whether a query is a bare number, such as `66,834` or `#136`. */
+/** Whether a query is only a number, such as `66,834` or `#136`. */
 function isNumber(query: string): boolean {
   return NUMBER.test(query)
 }
 
-/** Searches for a text, or for the last path segment of a URL such as an explorer's. */
+/** Searches for a text, or for the last path segment of a URL, for example an explorer's. */
 async function search(text: string, view: View): Promise<SearchResult> {
   if (text === '') return { matches: [], titled: null, nearest: [], isTx: false }
   const path = URL_FORM.exec(text)?.[0].split('/') ?? [text]
@@ -237,14 +237,14 @@ async function search(text: string, view: View): Promise<SearchResult> {
   const numbered = await matchesOf(term, view)
   const times = numbered.length > 0 || NUMBER.test(term) ? [] : timesOf(term, view)
   const matches = [...numbered, ...times, ...ofTx]
-  // `October` may be a month and a word of a title, and so may `2026`.
+  // `October` may be a month and a word of a title; so may `2026`.
   const isWords = matches.length === 0 || /^[a-z]+$|^[a-z]+ \d+$|^\d+$/i.test(term)
   const titled = isWords ? await titledBy(text, view) : null
   const isNothing = matches.length === 0 && titled === null && LETTERS.test(text)
   return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : [], isTx: named.ok }
 }
 
-/** Address of the only page that a query means; null if there is none or several. */
+/** Address of the only page that matches; null if none or several do. */
 function onlyMatch({ matches, titled }: SearchResult): string | null {
   const pages = [
     ...matches.map(({ href }) => href),
@@ -261,7 +261,7 @@ async function titledBy(text: string, view: View): Promise<LinkedAnswer<Contests
   return reply.ok && reply.value.answer.contests.length > 0 ? reply.value : null
 }
 
-/** Matches of a number. A bare number may be an event and a contest. */
+/** Matches of a number. A plain number may be an event and a contest. */
 async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
   const bare = NUMBER.exec(term)?.[1]
   const [seq, id] = [EVENT.exec(term)?.[1] ?? bare, CONTEST.exec(term)?.[1] ?? bare].map(plainDigits)
@@ -279,7 +279,7 @@ async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
 
 const plainDigits = (number: string | undefined): string | undefined => number?.replaceAll(/\D/g, '')
 
-/** Matches of a month, a day or a moment, in the forms of the API and in those of people. */
+/** Matches of a month, a day or a moment, in the forms of the API and in common forms. */
 function timesOf(term: string, view: View): readonly Match[] {
   const asked = parseQueryTime(term)
   const month = parseMonth(term)
@@ -301,7 +301,7 @@ function timesOf(term: string, view: View): readonly Match[] {
   })
 }
 
-/** A contest with a similar title: its place in an answer of `/contests`, its number and its title. */
+/** Contest with a similar title: its index in an answer of `/contests`, its number and its title. */
 type NearestTitle = Readonly<{
   list: LinkedAnswer<Contests>
   index: number
@@ -348,7 +348,7 @@ async function ask(view: View, query: string): Promise<LinkedAnswer<Contests> | 
   return reply.ok ? reply.value : null
 }
 
-/** Sum of the distances of the query's words from the nearest words of a title; null when one is near to none. */
+/** Sum of the distances of the query's words from the nearest words of a title; null when a word is near to none. */
 function distanceOf(query: readonly string[], title: readonly string[]): number | null {
   let sum = 0
   for (const word of query) {
@@ -361,7 +361,7 @@ function distanceOf(query: readonly string[], title: readonly string[]): number 
   return query.length === 0 ? null : sum
 }
 
-/** Fewest letters to add, remove, change or exchange with the next one (optimal string alignment). */
+/** Fewest letters to add, remove, change or swap with their neighbour (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const [from, to] = [Array.from(a), Array.from(b)]
   let before: readonly number[] = []

@@ -1,6 +1,6 @@
 import { DAY_MS, floorTo, type Month, monthOf, type Ms, msOf, parseMonth } from '../../../protocol/moment.ts'
 
-/** Time that a text names: a month, a day of UTC by its first moment, or a moment within a day. */
+/** Time in a text: a month, a UTC day by its first moment, or a moment within a day. */
 type SpokenTime = Readonly<{ is: 'month'; month: Month } | { is: 'day' | 'moment'; from: Ms }>
 
 /** Names of months and weekdays. A text may have the first three letters of one, or more. */

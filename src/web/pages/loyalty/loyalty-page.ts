@@ -35,7 +35,7 @@ export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
         ${runTable(answer.runs, view)} ${answer.runs.map(filesOf)}`,
 }
 
-/** The newest computed reward, and how much of it is paid. */
+/** Newest computed reward, and the paid part of it. */
 function headlineOf({ runs }: LoyaltyRuns, { site }: View): Html {
   const given = runs.findIndex(({ total }) => total !== null && isPositive(total))
   const index = given === -1 ? runs.findIndex(({ total }) => total !== null) : given

@@ -14,12 +14,12 @@ import type { Site } from '../../markup/site.ts'
 import { CALENDAR_TYPE, type CalendarMoment, openCalendar, soonestOf } from '../../../serve/api/calendar.ts'
 import { calendarLinks } from '../../frame/view-bar.ts'
 
-/** Maximum rows of unpaid prizes that a calendar reads. The calendar says if there are more. */
+/** Maximum rows of unpaid prizes that a calendar reads. The calendar mentions that there are more. */
 export const CALENDAR_ROWS_MAX = 10_000
 /** Rows in one request to the API. Other callers get their turn between two requests. */
 const ROWS_LIMIT = 1_000
 
-/** `/payouts.ics`: when locked and reviewed prizes become available, of all contests or of one. */
+/** `/payouts.ics`: times at which locked and reviewed prizes become available, of all contests or of one. */
 export function payoutsCalendarRoute(api: Api, site: Site, origin: string): AnswerRoute {
   const format = openCalendar()
   return {
@@ -55,7 +55,7 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
   }
 }
 
-/** Links to the calendar of a contest, or of all contests for undefined. */
+/** Links to the calendar of a contest; for undefined, of all contests. */
 export function payoutsSubscription(contestId: number | undefined, view: View): Html {
   return calendarLinks(`/payouts.ics${contestId === undefined ? '' : `?contestId=${contestId}`}`, view)
 }
@@ -103,7 +103,7 @@ async function newestChanges(
 /** An entry before its newest change is read. */
 type PrizeEntry = Omit<CalendarMoment, 'sequence' | 'changedMs'> & Readonly<{ contestId: number }>
 
-/** Calendar entries, one for each contest, kind and moment, the soonest first. Parts of a prize may have own terms. */
+/** Calendar entries for each contest, kind and moment, the soonest first. Parts of a prize may have their own terms. */
 function entriesOf(
   rows: readonly Unpaid[],
   titles: ReadonlyMap<number, string | null>,
@@ -111,7 +111,7 @@ function entriesOf(
 ): readonly PrizeEntry[] {
   const inOrder = rows.toSorted((a, b) => a.availableAtMs - b.availableAtMs)
   const groups = Map.groupBy(inOrder, ({ contestId, kind, availableAt }) =>
-    // The id of an entry does not change with a payment or a new title.
+    // A payment or a new title does not change the id of an entry.
     [`contest-${contestId}`, kind, availableAt].join('-'),
   )
   return [...groups].flatMap(([id, parts]) => {

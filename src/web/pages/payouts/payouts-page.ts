@@ -48,7 +48,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   },
 }
 
-/** Top of the page: what can be paid now and what waits until when, in a sentence. */
+/** Heading of the page: which prizes can be paid now, and which wait until when. */
 async function payoutsHeading(payouts: Payouts, view: View): Promise<Html> {
   if (isNothingOpen(payouts)) return nothingHeading(payouts, view)
   const contest = await askContest(view)
@@ -93,7 +93,7 @@ function largeSum({ expression, figure }: Derived): Html {
   return html`<span data-expr="${expression}">${headlineAmount(figure)}</span>`
 }
 
-/** Amount by which payments and what has expired are above prizes. Its total is negative. */
+/** Amount by which payments and expired prizes exceed prizes. Its total is negative. */
 function overpaidOf({ totals }: Payouts): Html {
   return largeSum(negated({ pointer: '/totals/overpaid', figure: totals.overpaid }))
 }
@@ -116,7 +116,7 @@ function firstDay(payouts: Payouts, view: View): Html | null {
     <span data-at="/unpaid/${first.index}/availableAt">${moment}</span>`
 }
 
-/** Note that more was paid or has expired than was won, unless the headline says so; null if none was. */
+/** Note that more was paid or has expired than was won; null if not, or if the headline mentions it. */
 function overpaidNote(payouts: Payouts, { site }: View): Html | null {
   if (isZero(payouts.totals.overpaid)) return null
   const isSaid = UNPAID_STATUSES.every((status) => status === 'overpaid' || isZero(payouts.totals[status]))
@@ -128,7 +128,7 @@ function overpaidNote(payouts: Payouts, { site }: View): Html | null {
       </p>`
 }
 
-/** Top of a page without unpaid prizes, for all contests or by the state of one. */
+/** Heading of a page without unpaid prizes, for all contests or by the state of one. */
 async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
   if (!view.query.has('contestId')) {
     const lead =
@@ -189,7 +189,7 @@ function describe(payouts: Payouts, view: View): string {
   return `Won and not paid yet: ${totals.join(', ')}.`
 }
 
-/** Titles of the contests that pay, for the page of all contests, and the JSON of what the page shows of contests. */
+/** Titles of the paying contests, for the page of all contests, and links to their JSON. */
 async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; links: Html | null }>> {
   if (view.query.has('contestId')) {
     const contest = await askContest(view)
@@ -210,7 +210,7 @@ const SEGMENTS = [
   ['locked', 'locked'],
 ] as const
 
-/** Bar of the total of each state, on all pages; null if only too much was paid. */
+/** Bar of the total of each state, over all pages; null if all unpaid amounts are overpayments. */
 function barOf({ totals }: Payouts): Html | null {
   const shown = SEGMENTS.filter(([status]) => isPositive(totals[status]))
   const all = shown.reduce((sum, [status]) => sum + Number(totals[status]), 0)
@@ -225,7 +225,7 @@ function barOf({ totals }: Payouts): Html | null {
   )
 }
 
-/** Note that the totals cover more prizes than the page lists; null if it lists all. */
+/** Note that the totals include more prizes than the page lists; null if it lists all. */
 function partNote(payouts: Payouts, view: View): Html | null {
   if (isWholeList(payouts, view)) return null
   if (payouts.unpaid.length === 0) {
@@ -296,7 +296,7 @@ function payoutsAside(payouts: Payouts, titles: Titles | null, view: View): Html
   </aside>`
 }
 
-/** Search for a contest by number or name, which leads to its page. It suggests contests with unpaid prizes. */
+/** Search for a contest by number or name, which leads to its page. Suggests contests with unpaid prizes. */
 function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View): Html {
   const ids = titles === null ? [] : [...new Set(unpaid.map(({ contestId }) => contestId))]
   const named = ids.slice(0, SUGGESTED_MAX).flatMap((id) => {
@@ -325,7 +325,7 @@ const LINES_SHOWN = 100
 /** Contests' titles by id; null on the page of one contest. */
 type Titles = ReadonlyMap<number, string | null>
 
-/** Books of unpaid prizes: those that wait, by day; those that can be paid; those of which too much was paid. */
+/** Books of unpaid prizes: waiting ones by day, payable ones, and overpaid ones. */
 function unpaidBooks(payouts: Payouts, titles: Titles | null, view: View): Html {
   const { totals } = payouts
   const [waiting, ready] = [waitingIn(payouts), prizesIn(payouts, 'payable', 'awaiting_claim')]

@@ -26,7 +26,7 @@ export function unfinishedIn({
   return buckets.filter(({ complete }) => !complete).length
 }
 
-/** Parts that all plots of an answer have in common. */
+/** Common parts of all plots of an answer. */
 function commonOf(
   flows: Flows,
 ): Pick<Lines, 'fromMs' | 'toMs' | 'bucket' | 'starts' | 'unfinished' | 'dated'> {
@@ -46,8 +46,8 @@ function seriesOf({ key, name, style, drawn }: Flow, { buckets }: Flows): Series
 }
 
 /**
- * Plot of what was spent, as a line, and of what was paid, as bars. `from` is the address of the answer and `#`, unless
- * the answer is the page's own.
+ * Plot of spending as a line, and of prizes as bars. `from` is the answer's address and `#`; empty for the page's own
+ * answer.
  */
 export function flowsPlot(flows: Flows, { token }: Site, from = ''): Plot {
   const [spent, paid] = [seriesOf(SPENT, flows), seriesOf(PAID, flows)]
@@ -76,7 +76,7 @@ export function burnedPlot(flows: Flows, { token }: Site): Plot {
   })
 }
 
-/** Plot of the price, whose axis has no zero, so that its changes are visible. */
+/** Plot of the price. Its axis omits zero, so that changes are visible. */
 export function pricePlot(flows: Flows, { token }: Site): Plot {
   const name = `Price of ${token} at each ${flows.bucket}’s end, USD`
   return linePlot({
@@ -90,7 +90,7 @@ export function pricePlot(flows: Flows, { token }: Site): Plot {
   })
 }
 
-/** Chart of the start page: what was spent and paid day by day, from an answer that the page links. */
+/** Chart of the start page: daily spending and prizes, from an answer that the page links. */
 export function dailyFlows({ answer, address }: LinkedAnswer<Flows>, site: Site): Html {
   return html`<figure class="chart">
     ${plotOnPage(flowsPlot(answer, site, `${address}#`))}

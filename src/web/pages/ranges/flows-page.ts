@@ -64,7 +64,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   },
 }
 
-/** Link preview of a range, such as a month: what was paid in it. A finished range says the same for ever. */
+/** Link preview of a range, such as a month, with its prizes. That of a finished range never changes. */
 function previewOf(flows: Flows, { site }: View): LinkPreview {
   const paid = plainText(headlineAmount(flows.totals.paidInPrizes))
   const until = unfinishedIn(flows) > 0 ? flows.asOf.at : flows.to
@@ -83,12 +83,12 @@ function priceOrNone(price: string | null): Html {
   return price === null ? html`<span class="none">not known</span>` : priceHtml(price)
 }
 
-/** The range by its name, within a sentence: `in October 2026`. */
+/** Name of the range within a sentence: `in October 2026`. */
 function inRange(flows: Flows): Html {
   return html`${rangeName(flows).before} ${rangeHtml(flows)}`
 }
 
-/** The answer in two sentences: what was spent, and how much of it was paid in prizes. */
+/** The answer in two sentences: spending, and the part of it that was paid in prizes. */
 function sentenceOf(flows: Flows, { site }: View): Html {
   const { spentOnPlay, paidInPrizes } = flows.totals
   const range = html`${capitalized(rangeName(flows).before)} ${rangeHtml(flows)}`
@@ -105,7 +105,7 @@ function sentenceOf(flows: Flows, { site }: View): Html {
   return html`${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
 }
 
-/** Words about the chart, and a link to the payments of its highest bar. */
+/** Caption of the chart, with a link to the payments of its highest bar. */
 function captionOf(flows: Flows, { site }: View): Html {
   const { buckets, bucket, toMs } = flows
   const most = greatestIndex(buckets.map(({ paidInPrizes }) => paidInPrizes))
@@ -169,7 +169,7 @@ function pictureOf(flows: Flows, view: View): Html {
   )
 }
 
-/** Sums of the range, exact, and the files with all of it. */
+/** Exact sums of the range, and the files with all of it. */
 function totalsOf(flows: Flows, { path, query }: View): Html {
   const { totals, buckets } = flows
   const rows = buckets.length === 1 ? 'one row' : `${buckets.length} rows`

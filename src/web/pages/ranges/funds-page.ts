@@ -75,8 +75,8 @@ function fundKey(field: string): keyof FundFigures {
 }
 
 /**
- * Ratio of the treasury to unpaid prizes, cut off after one decimal. After a correction of prizes, more may have been paid
- * or have expired than was won.
+ * Ratio of the treasury to unpaid prizes, cut off after one decimal. After a correction, paid and expired prizes may
+ * exceed prizes won.
  */
 function coverageOf({ now }: Funds, { token }: Site): Html {
   if (now.prizesNotRedeemed.startsWith('-')) {
@@ -103,7 +103,7 @@ function nowOf({ now }: Funds, { site }: View): Html {
   )
 }
 
-/** Balances to the last decimal, and how they changed from the end of the first bucket to that of the last. */
+/** Balances with all decimals, and their change from the end of the first bucket to that of the last. */
 function exactOf(funds: Funds): Html {
   const { now, bucket, buckets, to } = funds
   const [first, last] = [buckets[0], buckets.at(-1)]
@@ -138,7 +138,7 @@ function exactOf(funds: Funds): Html {
   </aside>`
 }
 
-/** A plot for each fund over the same time. They are not stacked, since they are different things. */
+/** A plot for each fund over the same time. They are not stacked, because their balances do not add up. */
 function panelsOf(funds: Funds, { token }: Site): readonly Plot[] {
   const { fromMs, toMs, bucket, buckets } = funds
   const starts = buckets.map(({ at }) => at)

@@ -61,7 +61,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
   },
 }
 
-/** Heats in the page's order: one for each measure, then one for each kind of play. */
+/** Heat maps in the page's order: one for each measure, then one for each kind of play. */
 function heatsOf(patterns: Patterns, { site }: View): readonly Heat[] {
   const heat = (
     id: string,
@@ -104,7 +104,7 @@ function moreKinds(patterns: Patterns): Html | null {
   return more.length === 0 ? null : html`<p>Further kinds of play are in the CSV: ${more.join(', ')}.</p>`
 }
 
-/** Small picture of a measure, with its greatest hour in words. */
+/** Small picture of a measure, and its greatest hour in words. */
 function panelOf(heat: Heat): Html {
   const busiest = busiestHour(heat)
   return html`<figure class="chart" id="${heat.id}">
@@ -130,7 +130,7 @@ function controlsOf({ tz }: Patterns, { path, query }: View): Html {
   </form>`
 }
 
-/** The hour of the week in which most was spent. */
+/** Hour of the week with the most spending. */
 function headlineOf([spent]: readonly Heat[]): Html {
   const busiest = spent === undefined ? null : busiestHour(spent)
   return busiest === null
@@ -138,7 +138,7 @@ function headlineOf([spent]: readonly Heat[]): Html {
     : html`Players spend most on ${busiest.words}.`
 }
 
-/** Amount that was spent in that hour, and the range and time zone of the figures. */
+/** Amount spent in that hour, and the range and time zone of the figures. */
 function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
   const { from, to, tz } = patterns
   const busiest = spent === undefined ? null : busiestHour(spent)
@@ -156,7 +156,7 @@ function leadOf(patterns: Patterns, spent: Heat | undefined, view: View): Html {
   </p>`
 }
 
-/** Sums of each weekday, which have all decimals on request. */
+/** Sums of each weekday, with all decimals on request. */
 function dayTable({ byDay }: Patterns, { site, path, query }: View): Html {
   return html`<section>
     ${sectionHead('By weekday', html`<span>${site.token}, and plays</span>`)}
@@ -190,7 +190,7 @@ function dayTable({ byDay }: Patterns, { site, path, query }: View): Html {
 
 const CELL = { left: 76, top: 104, width: 33, height: 30 } as const
 
-/** Heat map of the amounts spent in each hour of the week, as a picture. */
+/** Heat map of spending by hour of the week, as a picture. */
 function pictureOf(patterns: Patterns, view: View): Html {
   const { cells, from, to, asOf, tz } = patterns
   const figures = cells.map(({ spentOnPlay }) => spentOnPlay)

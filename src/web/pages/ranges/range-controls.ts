@@ -11,7 +11,7 @@ import { momentOf } from '../../markup/moment-html.ts'
 
 type ShownRange = Range & Readonly<{ asOf: AsOf }>
 
-/** Controls of a range in one row: presets, width of a bucket, and the dates. */
+/** Controls of a range in one row: presets, bucket width, and dates. */
 export function rangeControls(view: View, range: ShownRange): Html {
   const { path, query } = view
   // Without chosen dates each bucket has a default range, so that none is too long.
@@ -55,20 +55,20 @@ export function dateFields(query: View['query']): Html {
   return html`${field('from', 'From')} ${field('to', 'To')}`
 }
 
-/** Lengths of the buckets of which a range may hold too many. */
+/** Lengths of the buckets of which a range may have too many. */
 const SHORT_BUCKETS: Readonly<Partial<Record<Bucket, number>>> = {
   minute: MINUTE_MS,
   hour: HOUR_MS,
   day: DAY_MS,
 }
 
-/** Whether a range holds more buckets of a length than the API answers. */
+/** Whether a range has more buckets of a length than the API answers. */
 function isTooShort(bucket: Bucket, { fromMs, toMs }: Range): boolean {
   const ms = SHORT_BUCKETS[bucket]
   return ms !== undefined && (toMs - fromMs) / ms > BUCKETS_MAX
 }
 
-/** Query for the range of an answer. The first week begins before 1970, and a time in a query does not. */
+/** Query for the range of an answer. The first week begins before 1970, but a time in a query cannot. */
 export function rangeQuery({ fromMs, toMs, bucket }: Pick<Range, 'fromMs' | 'toMs' | 'bucket'>): string {
   const [from, to] = [new Date(Math.max(0, fromMs)), new Date(toMs)]
   return `from=${from.toISOString()}&to=${to.toISOString()}&bucket=${bucket}`
@@ -76,14 +76,14 @@ export function rangeQuery({ fromMs, toMs, bucket }: Pick<Range, 'fromMs' | 'toM
 
 type Preset = Readonly<{ label: string; bucket: Bucket; buckets: number }>
 
-/** Ranges that a chart shows well. Each bucket has at least two pixels on a phone. */
+/** Ranges that suit a chart. Each bucket has at least two pixels on a phone. */
 const PRESETS: readonly Preset[] = [
   { label: '24 h', bucket: 'hour', buckets: 24 },
   { label: '7 d', bucket: 'hour', buckets: 7 * 24 },
   { label: '30 d', bucket: 'day', buckets: 30 },
   { label: '90 d', bucket: 'day', buckets: 90 },
 ]
-/** Most days of the whole log that are shown by day, and by week. */
+/** Most days of the whole log to show by day, and by week. */
 const WHOLE_DAYS_MAX = 90
 const WHOLE_WEEKS_DAYS_MAX = 3 * 365
 const INTERVALS: Readonly<Record<Bucket, CountableTimeInterval>> = {
@@ -133,7 +133,7 @@ export function beforeLaunch({ fromMs, bucket, launchedAt, launchedAtMs }: Range
   </p>`
 }
 
-/** A moment in the last shown bucket, but none after now: the API refuses a range that begins later buckets. */
+/** Moment in the last shown bucket, but not after now, because the API refuses a range that begins later buckets. */
 function lastOf({ now }: View, { toMs, asOf }: PresetRange): Date {
   return new Date(Math.min(Math.max(now, asOf.atMs ?? 0), toMs - 1))
 }

@@ -4,8 +4,8 @@ import { monthWords } from '../../markup/moment-html.ts'
 import { dayWords } from '../../markup/time-words.ts'
 
 /**
- * A range of an answer with its buckets, when its log began, the moment of its newest event, and the present if the answer
- * depends on it. `toMs` is exclusive.
+ * Range of an answer with its buckets, the launch of the log, the moment of its newest event, and the current time if
+ * the answer depends on it. `toMs` is exclusive.
  */
 type NamedRange = Readonly<{
   fromMs: number
@@ -16,12 +16,12 @@ type NamedRange = Readonly<{
   buckets: readonly Readonly<{ at: string; complete: boolean }>[]
 }>
 
-/** Words for a range, and the preposition before them: in `October 2026`, on `3 October 2026`. */
+/** Name of a range with its preposition: in `October 2026`, on `3 October 2026`. */
 type RangeName = Readonly<{ before: 'in' | 'on' | 'from'; words: string }>
 
 /**
- * Name of the part of a range that the log covers, in UTC: a year, months and a day by their names, other days by the
- * first and the last, and anything else by its ends, to the minute.
+ * Name of the part of a range that the log covers, in UTC. A year, a month and a day have their names, other days the
+ * first and last day. Any other range has its ends to the minute.
  */
 export function rangeName({ fromMs, toMs, launchedAtMs, asOf, now, buckets }: NamedRange): RangeName {
   const startMs =
@@ -56,7 +56,7 @@ export function rangeName({ fromMs, toMs, launchedAtMs, asOf, now, buckets }: Na
     : { before: 'from', words: between(first, last, ['day', 'month', 'year']) }
 }
 
-/** The words of a range as an element that names the answer's fields. `address` is that of a linked answer, with `#`. */
+/** Name of a range as an element that names the answer's fields. `address` is that of a linked answer, with `#`. */
 export function rangeHtml(range: NamedRange, address = ''): Html {
   const present = range.now?.atMs == null ? [] : ['/now/at']
   const fields = ['/from', '/to', '/launchedAt', '/asOf/at', ...present, '/buckets'].map(
@@ -73,7 +73,7 @@ function dayOf(ms: number): Day {
   return { day: String(Number(at.slice(8, 10))), month, year, ms: floorTo(msOf(ms), DAY_MS) }
 }
 
-/** Two days or months: the first without what both have at their end. */
+/** Two days or months. The first omits the parts that both end with. */
 function between(first: Day, last: Day, parts: readonly ('day' | 'month' | 'year')[]): string {
   let own = parts
   while (own.length > 1 && own.slice(-1).every((part) => first[part] === last[part])) own = own.slice(0, -1)

@@ -4,7 +4,7 @@ import { contestTitleLink } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 
-/** List of planned contests that open next, `most` of them. */
+/** List of the next `most` planned openings of contests. */
 export function openingList(
   { answer: { opens }, address }: LinkedAnswer<Schedule>,
   most: number,
@@ -26,7 +26,7 @@ export function openingList(
   </ol>`
 }
 
-/** `in 2 h`. A planned moment may have passed, since only an event closes or opens a contest: `due 5 min ago`. */
+/** `in 2 h`. A planned moment may have passed, because only an event opens or closes a contest: `due 5 min ago`. */
 export function untilPlanned(at: string, view: View): Html {
   return html`${Date.parse(at) < view.now ? 'due ' : ''}${untilMoment(at, view)}`
 }

@@ -38,7 +38,7 @@ export const schedulePage: EndpointPage<'schedule'> = {
   },
 }
 
-/** Top of the page: the next plan in a sentence. */
+/** Heading of the page: the next plan in a sentence. */
 function heading(schedule: Schedule, view: View): Html {
   const next = nextPlan(schedule, view)
   const plan = next ?? plansOf(schedule)[0]
@@ -160,7 +160,7 @@ function openingsOf(open: OpenContests): Openings {
   )
 }
 
-/** Asks which contests are open, unless the schedule shows that none is. */
+/** Asks for the open contests, unless the schedule shows that there are none. */
 async function askOpen(schedule: Schedule, view: View): Promise<OpenContests> {
   return schedule.closes.length > schedule.opens.length
     ? askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_LIMIT}` })
@@ -183,7 +183,7 @@ function loyaltyOf({ nextLoyaltyPayment: next }: Schedule, view: View): Html {
     return html`<p class="quiet">Its day is not announced yet.</p>
       ${runs}`
   }
-  // The answer has it also when the time has passed, or when the reward was computed to be nothing.
+  // The answer has it even when the time has passed, or when the reward was computed as zero.
   const isLate = next.atMs <= view.now
   const verb = isLate ? 'was to be' : 'is'
   return html`<p data-at="/nextLoyaltyPayment/month /nextLoyaltyPayment/at /nextLoyaltyPayment/at">
@@ -227,14 +227,14 @@ type ContestPlan = Readonly<{
 /** Openings of the open contests, by contest id. */
 type Openings = ReadonlyMap<number, Readonly<{ at: string; pointer: string }>>
 
-/** Contests in the picture, so that it is legible on a phone. */
+/** Most contests in the picture, so that it is legible on a phone. */
 const DRAWN_MAX = 8
 /** Open contests that are read, the newest. */
 const OPEN_LIMIT = 1_000
 /** Characters of a name that fit above a bar on a phone. The table has the whole name. */
 const NAME_CHARS_MAX = 30
 
-/** Open contests with their opening, since the schedule has only their planned close; null if there are none. */
+/** Open contests with their opening; null if there are none. The schedule has only their planned close. */
 type OpenContests = LinkedAnswer<Contests> | null
 
 /** A contest from its actual or planned opening to its planned close, as a bar and in a sentence. */
@@ -282,7 +282,7 @@ function drawnContests({ asOf, opens, closes }: Schedule, open: OpenContests): r
       title === null
         ? contestName(id, null)
         : isolateDirection(clipped(removeDirection(title), NAME_CHARS_MAX))
-    // An open contest lasts until now at least, even if its planned close has passed.
+    // An open contest lasts at least until now, even if its planned close has passed.
     const toMs = isOpen ? Math.max(atMs, nowMs) : atMs
     const span: ChartSpan = { mark: `#${id}`, name, fromMs, beenMs: isOpen ? nowMs : fromMs, toMs }
     const opening = `${isOpen ? 'open since' : 'planned to open at'} ${momentText(opensAt)}`

@@ -12,7 +12,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { expressed } from '../../markup/derived.ts'
 
-/** `/status`: whether this server is up to date with its log, and its version and identity. */
+/** `/status`: whether this server is up to date with its log, its version and its identity. */
 export const statusPage: EndpointPage<'status'> = {
   endpoint: 'status',
   title: () => 'Status',

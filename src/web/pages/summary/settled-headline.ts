@@ -10,10 +10,10 @@ import { listed } from '../../markup/prose.ts'
 import type { Site } from '../../markup/site.ts'
 import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
-/** Prizes that wait now. The balance of the summary does not show them where overpaid prizes hide them. */
+/** Waiting prizes. The summary's balance is lower when it includes overpaid prizes. */
 type Waiting = Readonly<{
   payouts: LinkedAnswer<Payouts>
-  /** A contest that had been settled and has unpaid prizes; null if there is none, or if no contest pays. */
+  /** Settled contest with unpaid prizes; null if there is none, or if no contest pays. */
   reopened: LinkedAnswer<Contests> | null
 }>
 
@@ -23,8 +23,8 @@ export function askUnpaidTotals(view: View): Promise<LinkedAnswer<Payouts>> {
 }
 
 /**
- * The answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, of which it is not known.
- * A contest is settled when its prizes are paid or have expired, or when it was cancelled and its pool is empty.
+ * Answer to "is everybody paid?" in a sentence. `waiting` is null for a past moment, for which it is unknown. A contest
+ * is settled when its prizes are paid or have expired, or when it was cancelled and its pool is empty.
  */
 export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiting: Waiting | null): Html {
   const { asOf, contests } = summary
@@ -53,7 +53,7 @@ export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiti
   return html`<span data-at="/contests/paid">${countHtml(paid)}</span> of ${all} closed contests ${words}`
 }
 
-/** Words for what corrections left open after all contests had been settled; null if nothing. */
+/** Text about prizes that corrections reopened after all contests were settled; null if there are none. */
 function leftByCorrections(
   summary: Summary,
   token: string,
@@ -116,7 +116,7 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
   </p>`
 }
 
-/** Sum of the waiting prizes. Unlike `prizesNotRedeemed`, it is not reduced by overpayments. */
+/** Sum of the waiting prizes. Unlike `prizesNotRedeemed`, overpayments do not reduce it. */
 export function waitingHtml({ prizesNotRedeemed }: Summary, payouts: LinkedAnswer<Payouts> | null): Html {
   return payouts === null || isZero(payouts.answer.totals.overpaid)
     ? html`<span data-at="/prizesNotRedeemed">${amountHtml(prizesNotRedeemed)}</span>`
@@ -140,7 +140,7 @@ export async function askCancellations(
   return askEndpoint(view, 'events', { query: `type=contest&kind=cancelled&${range}` })
 }
 
-/** Sentence below the headline: how many closed contests were cancelled; null for none. */
+/** Sentence below the headline about cancelled contests among the closed ones; null for none. */
 export function cancelledNote(
   { contests }: Summary,
   cancelled: LinkedAnswer<EventsPage> | null,
@@ -159,8 +159,8 @@ export function cancelledNote(
 }
 
 /**
- * The paid contest with the most unpaid prizes, which a correction has left; null if no such prize waits. Without
- * contests that pay, all that waits is of paid contests, so nothing is asked.
+ * Paid contest with the most prizes that a correction left unpaid; null if no such prize waits. Without paying contests
+ * all waiting prizes are of paid contests, so nothing is requested.
  */
 export async function askReopened(
   { paying, paid }: Summary['contests'],

@@ -37,7 +37,7 @@ import {
 export const summaryPage: EndpointPage<'summary'> = {
   endpoint: 'summary',
   island: 'summary',
-  // The permalink of the present is the moment of its last event.
+  // The permalink of a current page is the moment of its last event.
   permalink: ({ asOf }, { query }) =>
     query.has('at') || asOf.at === null ? `/summary${query.format()}` : `/summary?at=${asOf.at}`,
   title: (_, { query }) => {
@@ -155,7 +155,7 @@ const UNKNOWN = html`<span class="none">not known</span>`
 /** Digits that are no figure of an answer. */
 const DAY = html`<span data-chrome>24 hours</span>`
 
-/** The summary of a day before; null before the first event. A page of the present is made for each minute. */
+/** Summary of a day before; null before the first event. A current page is made each minute. */
 export async function askDayBefore({ asOf }: Summary, view: View): Promise<LinkedAnswer<Summary> | null> {
   if (asOf.atMs === null) return null
   const moment = view.query.time('at') ?? floorTo(view.now, MINUTE_MS)
@@ -163,8 +163,8 @@ export async function askDayBefore({ asOf }: Summary, view: View): Promise<Linke
 }
 
 /**
- * Links and forms to the summary of another moment: steps, a date and time, and a slider for browsers with a script.
- * Only past views have later steps.
+ * Links and forms to the summary of another moment: steps, date and time, and a slider for browsers with scripts. Only
+ * past views have later steps.
  */
 function timeTravel({ asOf }: Summary, first: EventWire | null, view: View): Html | null {
   const launch = first === null ? undefined : parseAt(first.at)
@@ -200,12 +200,12 @@ function timeTravel({ asOf }: Summary, first: EventWire | null, view: View): Htm
   </div>`
 }
 
-/** Slider over the history. Hidden until a script shows it, since only a script can label its moments. */
+/** Slider over the history. Hidden until a script shows it, because only a script can label its moments. */
 function slider(launch: Ms, shown: Ms, present: boolean): Html | null {
   const step = shown - launch <= HOURLY_MS_MAX ? HOUR_MS : DAY_MS
   const from = boundOf(floorTo(launch, step) + step)
   const to = floorTo(shown, step)
-  // Before the first full step after the launch there is no moment to choose.
+  // There is no moment to choose before the first full step after the launch.
   if (from > to) return null
   return html`<form method="get" action="/summary" data-slider="${present ? 'present' : 'past'}" hidden>
     <label for="moment"
@@ -238,13 +238,13 @@ function correctionsSince({ asOf }: Summary): Html {
     </p>`
 }
 
-/** Link preview of the start page: how many closed contests are settled, and what still waits. */
+/** Link preview of the start page: how many closed contests are settled, and the waiting amount. */
 async function previewOf(summary: Summary, view: View): Promise<LinkPreview> {
   const { asOf, contests, paidInPrizes } = summary
   const token = drawableToken(view.site)
   const date = asOf.at === null ? 'Nothing is published yet' : previewDate(asOf.at)
   if (view.query.has('at')) {
-    // The summary of a past moment does not say which of its unpaid prizes waited.
+    // The summary of a past moment does not tell which unpaid prizes waited.
     const paid = plainText(headlineAmount(paidInPrizes))
     return {
       headline: plainText(headline(summary, { token }, null)),
@@ -299,7 +299,7 @@ async function flowsPicture(summary: Summary, view: View): Promise<Html> {
   )
 }
 
-/** Requests the flows of ninety days: up to the present, or up to the last day that was over at a past moment. */
+/** Requests the flows of ninety days, up to now, or up to the last finished day at a past moment. */
 export function askFlows(view: View): Promise<LinkedAnswer<Flows>> {
   const asked = view.query.time('at')
   if (asked === undefined) return askEndpoint(view, 'flows', { query: 'bucket=day' })

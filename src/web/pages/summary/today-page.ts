@@ -43,7 +43,7 @@ import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 const PAYMENTS_SHOWN = 7
 const NEXT_SHOWN = 3
 
-/** `/`: today's answers to a player, from the summary and the answers that the page links. */
+/** `/`: today's answers for a player, from the summary and the answers that the page links. */
 export const todayPage: EndpointPage<'summary'> = {
   ...summaryPage,
   path: '/',
@@ -53,7 +53,7 @@ export const todayPage: EndpointPage<'summary'> = {
     const reopened = await askReopened(summary.contests, view)
     return plainText(headline(summary, view.site, { payouts, reopened }))
   },
-  // The content has the heading, beside the contests that close next.
+  // The heading is in the content, beside the contests that close next.
   heading: () => html``,
   description: () => null,
   // The past has a page of its own.
@@ -152,7 +152,7 @@ type Asked = Readonly<{
   dayBefore: LinkedAnswer<Summary> | null
 }>
 
-/** The four figures, the state, and the totals beside the chart. Empty on an empty log. */
+/** Four figures, the state, and the totals beside the chart. Empty on an empty log. */
 function numbers(summary: Summary, asked: Asked, view: View): Html {
   if (asked.dayBefore === null) return asOfLine(summary.asOf, view)
   return html`${fourFigures(summary, { ...asked, dayBefore: asked.dayBefore }, view)}
@@ -174,7 +174,7 @@ type FigureAnswers = Readonly<{
 
 type FigureKey = 'paidInPrizes' | 'runningPools' | 'spentOnPlay' | 'plays' | 'entries'
 
-/** The figures of the day. Those of the last day are differences of two summaries. */
+/** Figures of the day. Those of the last day are differences of two summaries. */
 function fourFigures(summary: Summary, { payouts, payments, dayBefore }: FigureAnswers, view: View): Html {
   const { token } = view.site
   const now = (key: FigureKey): Term => ({ pointer: `/${key}`, figure: summary[key] })
@@ -234,7 +234,7 @@ function unpaidNote(payouts: LinkedAnswer<Payouts>, view: View): Html {
   return html`<a href="/payouts">${now}</a>${moreFrom(payouts, view)}`
 }
 
-/** Moment from which the next part can be paid that cannot be paid now; null if it is not among the rows that the page reads. */
+/** Next moment at which more prizes can be paid; null if it is not among the rows that the page reads. */
 function moreFrom({ answer, address }: LinkedAnswer<Payouts>, view: View): Html | null {
   const waiting = answer.unpaid.map((one, index) => ({ ...one, index })).filter(waitsForDate)
   const [first, ...others] = waiting
@@ -348,7 +348,7 @@ function openingNext(opening: LinkedAnswer<Schedule>, most: number, view: View):
     ${openingList(opening, most, view)} ${planned}`
 }
 
-/** Strip about the proof: the root of the signed checkpoint, and the way to check it. */
+/** Strip about the proof: the root of the signed checkpoint, and links to check it. */
 async function proofStrip(view: View): Promise<Html | null> {
   const reply = await view.ask('logCheckpoint')
   const [, size = '', root = ''] = reply.ok ? reply.value.answer.split('\n') : []

@@ -16,7 +16,7 @@ export const VERIFIER_BYTES_MAX: number = 160 * 1024
 
 const GZIP_LEVEL = 9
 
-/** Route of the verifier: one file that works from a disk with any log. */
+/** Route of the verifier: one file that works from disk with any log. */
 export function verifierRoute(assets: () => Promise<Assets>, site: Site): AnswerRoute {
   let made: string | undefined
   return {
@@ -41,8 +41,8 @@ export function verifierRoute(assets: () => Promise<Assets>, site: Site): Answer
 }
 
 /**
- * The verifier's document, with the style sheet of the site. Its policy allows its own script and style, a worker that the
- * script makes, and requests to any log and RPC server. The worker's script is packed, and is unpacked for each check.
+ * Document of the verifier, with the site's style sheet. Its policy allows its own script and style, a worker that the
+ * script makes, and requests to any log and RPC server. The worker's script is packed, and unpacked for each check.
  */
 function formatVerifier({ files }: Assets, site: Site): string {
   const textOf = (name: string): string => {
@@ -53,7 +53,7 @@ function formatVerifier({ files }: Assets, site: Site): string {
   const style = textOf('style.css')
   // `</script` within the source would end the element.
   const script = textOf('verify.js').replaceAll('</script', String.raw`<\/script`)
-  // An option may bring a worker that asks a blockchain too.
+  // An option may provide a worker that also asks a blockchain.
   const asksChain = files.has('verify-chain.js')
   const worker = gzipSync(textOf(asksChain ? 'verify-chain.js' : 'verify-worker.js'), { level: GZIP_LEVEL })
   const policy = `default-src 'none'; script-src '${digestOf(script)}'; style-src '${digestOf(style)}'; worker-src blob:; connect-src *`
@@ -99,7 +99,7 @@ function formatVerifier({ files }: Assets, site: Site): string {
 
 const WITHOUT = html`<p>The checks need JavaScript. Without it: <code>daybook verify ADDRESS</code>.</p>`
 
-/** An element with this content and no space around it, which would change its digest. */
+/** Element with this content and no space around it, which would change its digest. */
 function element(tag: string, content: string): Html {
   return { markup: `<${tag}>${content}</${tag.split(' ')[0]}>` }
 }

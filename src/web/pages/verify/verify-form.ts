@@ -2,13 +2,13 @@ import { type Html, html } from '../../markup/html.ts'
 import type { Explorer } from '../../markup/site.ts'
 
 type FormSettings = Readonly<{
-  /** Event in the field for one; null for none. It is chosen if the reader has asked for it. */
+  /** Event in the event field; null for none. It is selected if the reader asked for it. */
   seq: number | null
   isAsked: boolean
   explorers: readonly Explorer[]
-  /** Path of the worker's script; null in the saved verifier, which has it. */
+  /** Path of the worker's script; null in the saved verifier, which contains it. */
   worker: string | null
-  /** Address of the log, which the saved verifier asks for; null on a page of the log itself. */
+  /** Log address for the saved verifier, which asks for it; null on a page of the log itself. */
   base: string | null
   /** Whether the worker can ask a blockchain. */
   asksChain: boolean
@@ -16,7 +16,7 @@ type FormSettings = Readonly<{
   otherwise: Html
 }>
 
-/** The form that checks a log, and the list of its steps. It is the same on the page and in the saved verifier. */
+/** Form that checks a log, and the list of its steps. It is the same on the page and in the saved verifier. */
 export function verifyForm(settings: FormSettings): Html {
   const { seq, isAsked, explorers, worker, base, asksChain, otherwise } = settings
   const templates = JSON.stringify(explorers.map(({ template }) => template))

@@ -122,7 +122,7 @@ function chainSection({ identity, site }: View): Html | null {
     )}`
 }
 
-/** Keys by this server, for comparison with other sources. By themselves they prove nothing. */
+/** Keys from this server, for comparison with other sources. By themselves they prove nothing. */
 function keysOf({ site }: View, { address, answer }: LinkedAnswer<LogKeys>): Html {
   const contact = site.contact === null ? 'the operator' : html`<a href="${site.contact}">the operator</a>`
   return html`<h3>Is it the right key?</h3>
@@ -151,7 +151,10 @@ const STATES: Readonly<Record<(typeof WITNESS_STATES)[number], string>> = {
   unasked: 'not asked yet',
 }
 
-/** Witnesses by this server: their names and states, and since when a quorum vouches. By itself the list proves little. */
+/**
+ * Witnesses from this server: their names and states, and since when a quorum vouches. By itself the list proves
+ * little.
+ */
 function witnessesOf(view: View, witnesses: LinkedAnswer<Witnesses>): Html {
   const heading = html`<h3 id="witnesses">Who else vouches for it?</h3>`
   const { address, answer } = witnesses
