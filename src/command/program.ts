@@ -1,10 +1,10 @@
 /**
- * The room of the command line and of the running service. It may know all of the core, and no option: `main.ts` plugs
- * options in through the ports of `plug/option.ts`. Begin to read here: each command is one file, which declares its
- * options and runs it. `consumer` has the commands of readers, `operator`, `backups` and `doctor` those of operators, and
- * `publish` those that use the publish API. `operator/serve-command.ts` leads to the service (`service/service.ts`), whose
- * log lines are a table of facts (`log-lines/facts.ts`). `terminal` has what commands share: parsers of options, the
- * client, output and errors.
+ * The room `command` has the command line and the running service. It may import all of the core, and no option:
+ * `main.ts` plugs options in through the ports of `plug/option.ts`. Begin to read here: each command is one file, which
+ * declares its options and runs it. `consumer` has the commands of readers, `operator`, `backups` and `doctor` those of
+ * operators, and `publish` those that use the publish API. `operator/serve-command.ts` leads to the service
+ * (`service/service.ts`), whose log lines are a table of facts (`log-lines/facts.ts`). `terminal` has parts that
+ * commands share: parsers of options, the client, output and errors.
  */
 
 import { Command } from 'commander'
@@ -20,7 +20,7 @@ import { VERSION } from './terminal/version.ts'
 
 const NOTICE = 'The data is informational only: not advice, a forecast or an offer.'
 
-/** All commands of the core. A start loads the one that it is called for. */
+/** All commands of the core. A start loads only the called one. */
 const COMMANDS: readonly LazyCommand[] = [
   lazy('trial', 'demo', async () => (await import('./demo/demo-command.ts')).demoCommand),
   lazy('readers', 'tail', async () => (await import('./consumer/tail-command.ts')).tailCommand),
@@ -42,8 +42,8 @@ const COMMANDS: readonly LazyCommand[] = [
 ]
 
 /**
- * Builds the command line: commands with their options and limits. When the first word is a command, the program has only
- * that one; without such a word it has all. `done` receives the exit code of a command.
+ * Builds the command line: commands with their options and limits. If the first word is a command, only that one is
+ * loaded; otherwise all are. `done` receives the exit code of a command.
  */
 export async function openProgram(
   surroundings: ProgramContext,
@@ -72,9 +72,9 @@ export async function openProgram(
     const spec = await (await load())(surroundings)
     program.commandsGroup(COMMAND_GROUPS[group]).addCommand(commandOf(spec, done))
   }
-  // A command that is added takes over no settings, such as the hint after an error.
+  // An added command does not inherit settings, such as the hint after an error.
   for (const command of program.commands) command.copyInheritedSettings(program)
-  // After that, so that the group of the command `help` is not taken over.
+  // Afterwards, so that the command `help` does not inherit the group.
   if (called === undefined) program.commandsGroup('For everyone:').helpCommand(true)
   return program
 }
@@ -88,7 +88,7 @@ function commandOf(spec: CommandSpec, done: (code: ExitCode) => void): Command {
   if (spec.help !== undefined) command.addHelpText('after', `\n${spec.help}`)
   for (const below of spec.commands ?? [])
     command.addCommand(commandOf(below, done), { isDefault: below.isDefault === true })
-  // Without an action, a command with others below it shows its help.
+  // Without an action, a command with subcommands shows its help.
   const { run } = spec
   if (run !== undefined) command.action(async (...given: unknown[]) => done(await run(...given)))
   return command

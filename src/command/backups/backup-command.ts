@@ -30,7 +30,7 @@ import { asCopyError, newName } from './new-copy.ts'
 
 const STOPPED = 'stopped; no copy was made'
 const FAILED = { said: 'no copy was made', option: '--to' } as const
-/** Most days whose backups a folder may keep: ten years. */
+/** Most days for which a folder may keep backups: ten years. */
 const DAYS_MAX = 3_660
 
 type BackupOptions = Readonly<{ data: string; to: string; keepDays: number; verify: 'quick' | 'full' }>
@@ -72,7 +72,7 @@ type BackupSettings = Omit<BackupOptions, 'verify'> &
 
 /**
  * Copies a log to a new file, or to a folder that keeps copies by day, even while it is served. The copy is verified
- * before it gets its name. It can be served as `daybook.db` in an empty directory.
+ * before it gets its name. To serve it, put it in an empty directory as `daybook.db`.
  */
 export async function backUp(settings: BackupSettings, context: CommandContext): Promise<ExitCode> {
   const { data, to } = settings
@@ -103,7 +103,7 @@ function lockFolder(folder: string, logId: string): Disposable {
   }
 }
 
-/** Copies the log to a new file, verifies the copy, and notes it in the data directory. */
+/** Copies the log to a new file, verifies the copy, and records it in the data directory. */
 async function backUpTo(
   to: string,
   at: Ms,
@@ -135,15 +135,15 @@ async function backUpTo(
   }
 }
 
-/** Bytes of a write-ahead log that are no danger to a disk. */
+/** Bytes of a write-ahead log that never endanger a disk. */
 const WAL_BYTES_HARMLESS: number = 64 * 1024 * 1024
 
 const WRITTEN_TOO_FAST =
   'no copy was made: while it was copied, the write-ahead log grew to more than what the disk has free. Copy when less is published, or free some space'
 
 /**
- * Whether the write-ahead log may fill the disk before a copy ends. It cannot be emptied meanwhile, so a copy that goes
- * on could stop publishing.
+ * Whether the write-ahead log may fill the disk before a copy ends. The log cannot be emptied meanwhile, so a full disk
+ * would stop publishing.
  */
 export function mayFillDisk(walBytes: number, diskBytes: number): boolean {
   return walBytes > WAL_BYTES_HARMLESS && diskBytes < walBytes
@@ -157,7 +157,7 @@ function refuseSmallDisk(folder: string, bytes: number): void {
   )
 }
 
-/** The high-water mark before the copy begins. A damaged one prevents no backup: that is when one is needed. */
+/** High-water mark before the copy begins. A damaged mark does not prevent a backup, which is then needed most. */
 function readMark(data: string, context: CommandContext): HighWater | null {
   try {
     return readHighWater(data)
@@ -185,7 +185,7 @@ async function verifyCopy(
   if (fault !== null) throw new CommandError(`no copy was made: ${textOfFault(fault)}`)
 }
 
-/** Notes the backup for metrics and `doctor`. The backup is good even where the data directory cannot be written. */
+/** Records the backup for metrics and `doctor`. The backup is valid even if this cannot be written. */
 function noteBackup(
   data: string,
   made: Parameters<typeof writeLastBackup>[1],

@@ -7,10 +7,10 @@ import { CommandError } from '../terminal/command-error.ts'
 import { asPathError } from '../terminal/option-paths.ts'
 import { shellQuoted } from '../terminal/output.ts'
 
-/** Waits for a second whose name is free. More are needed only while the clock is set back again and again. */
+/** Most waits for a second whose name is free. More are needed only if the clock is repeatedly set back. */
 const WAITS_MAX = 3
 
-/** A path that nothing has, and the moment that it names. */
+/** Free path, and the moment in its name. */
 type NewName = Readonly<{ at: Ms; path: string }>
 
 /**
@@ -33,10 +33,12 @@ export async function newName(
   }
 }
 
-/** Words for a copy that failed, and the option whose path an error may name. */
+/** Error text for a failed copy, and the option whose path an error may name. */
 type FailedCopy = Readonly<{ said: string; option: string; path: string }>
 
-/** Error for the user. SQLite does not say which of the two files failed; only a full disk is surely that of the copy. */
+/**
+ * Error for the user. SQLite does not tell which of the two files failed; only a full disk certainly means the copy.
+ */
 export function asCopyError(error: unknown, { said, option, path }: FailedCopy): unknown {
   if (error instanceof LockedError) return new CommandError(error.message, { cause: error })
   if (!isOfSqlite(error)) return asPathError(error, option)

@@ -95,7 +95,7 @@ export function restoreCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Prints what a restore would do. Ends with 1 when it would refuse. */
+/** Prints the plan of a restore without making it. Exit code 1 when the restore would be refused. */
 function dryRestore(settings: RestoreOptions, context: CommandContext): ExitCode {
   const { found } = planRestore(settings, context)
   printDiagnoses(found, context)
@@ -154,7 +154,7 @@ async function replace(plan: RestorePlan, settings: RestoreOptions, context: Com
   }
 }
 
-/** Refuses a copy whose newest events, tree or signature are wrong, or that is not of the log of the high-water mark. */
+/** Refuses a copy whose newest events, tree or signature are wrong, or whose log is not that of the high-water mark. */
 function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan, keys: readonly SigningKey[]): void {
   // `daybook upgrade` proves the store of an older Daybook.
   if (backup.content.schema !== SCHEMA_VERSION) return
@@ -166,8 +166,9 @@ function verifyCopy(copy: string, { backup, mark, isLoss }: RestorePlan, keys: r
 }
 
 /**
- * Leaves the loss to the next start in the high-water mark, before the store that knows of it is gone. Without that, a
- * start would go on under the same origin: a fork. A mirror signs nothing, and refuses such a mark.
+ * Raises the high-water mark before the store that shows the loss is replaced, so that the next start detects the loss.
+ * Otherwise a start would continue under the same origin, which is a fork. A mirror signs nothing, and refuses such a
+ * mark.
  */
 function raiseMark({ raised }: RestorePlan, data: string): void {
   if (raised !== null && mirrorIn(data) === null) markHighWater(data, raised)
@@ -202,17 +203,17 @@ function nextSteps(
     : [...upgrade, check, serve]
 }
 
-/** Plan of a restore. A finding that is `wrong` prevents it. */
+/** Plan of a restore. A `wrong` finding prevents it. */
 type RestorePlan = Readonly<{
   backup: ChosenBackup
   mark: HighWater | null
-  /** The mark to write before the restore, when the present store alone knows of a loss. */
+  /** Mark to write before the restore, when only the current store shows a loss. */
   raised: HighWater | null
-  /** The present store: null when there is none, or when it cannot be read. */
+  /** Current store; null when there is none, or when it cannot be read. */
   present: StoreContent | null
   /** Whether readers have seen more than the backup holds. */
   isLoss: boolean
-  /** Whether a table carries the log, which still has what the backup lacks. */
+  /** Whether a table carries the log and still has the events that the backup lacks. */
   isCarried: boolean
   found: readonly Diagnosis[]
 }>
@@ -248,7 +249,7 @@ function planRestore(settings: RestoreOptions, context: CommandContext): Restore
   return { backup, mark, raised, present, isLoss: lost, isCarried, found }
 }
 
-/** The present store; null when it is damaged. One that this user may not read is no damaged one. */
+/** Current store; null when it is damaged. A store that this user may not read is not damaged. */
 function presentOf(store: string): StoreContent | null {
   refuseUnreadable(store, '--data')
   return storeContentOf(store)
@@ -271,7 +272,7 @@ function markOf(data: string): Readonly<{ mark: HighWater | null; fault: string 
   }
 }
 
-/** Ids of the log of a directory and of those that it continues, the newest first. */
+/** Ids of a directory's log and of those that it continues, the newest first. */
 function logsOf(present: StoreContent | null, mark: HighWater | null): readonly string[] {
   const former = mark?.former.map(({ id }) => id).toReversed() ?? []
   return [mark?.log, present?.log, ...former].filter((id) => id !== undefined)
@@ -280,8 +281,8 @@ function logsOf(present: StoreContent | null, mark: HighWater | null): readonly 
 type Chosen = Readonly<{ backup: ChosenBackup; damaged: readonly FolderBackup[] }>
 
 /**
- * The given file, or the backup in the given folder with the most events of the first of `logs` that has one. Without
- * `logs`, that of a folder that has backups of one log only.
+ * The given file, or the backup with the most events in the given folder. The backup must be of the first of `logs`
+ * that has one. Without `logs`, the folder must have backups of one log only.
  */
 function chooseBackup(from: string, logs: readonly string[]): Chosen {
   if (!isFolder(from)) return { backup: chosen(from, null, contentOf(from)), damaged: [] }
@@ -300,8 +301,8 @@ function chooseBackup(from: string, logs: readonly string[]): Chosen {
 }
 
 /**
- * Index of the backup with the most events of a log, and of these of the one with the latest name; -1 without any. Events
- * of one log only grow, and a name is only as good as the clock that gave it.
+ * Index of the backup with the most events of a log, of several the latest name; -1 without any. Events of one log only
+ * grow, whereas a name depends on a clock.
  */
 function newestOf(log: string, backups: readonly FolderBackup[]): number {
   const events = backups.map(({ content }) => (content?.log === log ? content.events : -1))
@@ -343,7 +344,7 @@ function presentVerdict(data: string, present: StoreContent | null): CheckVerdic
   return note(`the present store has ${formatCount(present.events, 'event')}; it is kept under another name`)
 }
 
-/** Identity of the log of a backup when a table carries it; null otherwise. */
+/** Identity of a backup's log if a table carries it; null otherwise. */
 function sharedLog({ path, content: { schema } }: ChosenBackup): LogIdentity | null {
   if (schema !== SCHEMA_VERSION) return null
   using db = openAnySchema(path, { readOnly: true })
@@ -377,9 +378,9 @@ function diskVerdict(data: string, bytes: number): CheckVerdict {
   return free < bytes ? wrong(says) : ok(says)
 }
 
-/** Whether another process uses the directory. A restore takes the lock itself before it plans. */
+/** Finding whether another process uses the directory. A restore takes the lock itself before it plans. */
 function lockVerdict(data: string): CheckVerdict | null {
-  // The lock's file is not made here: a dry run changes nothing.
+  // Does not create the lock's file, because a dry run changes nothing.
   if (!existsSync(join(data, 'lock'))) return null
   try {
     lockDirectory(data)[Symbol.dispose]()
@@ -394,25 +395,25 @@ function lockVerdict(data: string): CheckVerdict | null {
 type Known = Readonly<{
   data: string
   mark: HighWater | null
-  /** The present store: null when there is none, or when it cannot be read. */
+  /** Current store; null when there is none, or when it cannot be read. */
   present: StoreContent | null
 }>
 
 type LossSettings = Readonly<{
   isAccepted: boolean
-  /** Identity of the log of the backup when a table carries it; null otherwise. */
+  /** Identity of the backup's log if a table carries it; null otherwise. */
   shared: LogIdentity | null
   /** Words with which the user starts this program. */
   program: string
 }>
 
 /**
- * Events that readers have seen and the backup lacks. `raised`: the mark to write before the restore, when the present
- * store alone knows them.
+ * Whether the backup lacks events that readers have seen. `raised` is the mark to write before the restore, when only
+ * the current store has these events.
  */
 type Loss = Readonly<{ lost: boolean; raised: HighWater | null; verdict: CheckVerdict }>
 
-/** Finds out whether published events are missing in the backup, by the high-water mark and by the present store. */
+/** Determines whether the backup lacks published events, from the high-water mark and the current store. */
 function lossOf(
   { log, events, origin }: StoreContent,
   { data, mark, present }: Known,
@@ -471,8 +472,8 @@ function sizeOf({ checkpoint }: HighWater): number {
 }
 
 /**
- * The newest tree of the present store as a mark; null when a key of its log has not signed it. A start refuses such a
- * mark, and does not take it for a loss.
+ * Newest tree of the current store as a mark; null unless a key of its log has signed it. A start refuses an unsigned
+ * mark instead of treating it as a loss.
  */
 function newestMark(data: string): HighWater | null {
   using db = openAnySchema(storePath(data), { readOnly: true })

@@ -7,17 +7,17 @@ import { shellQuoted } from '../terminal/output.ts'
 type SavedCursor = Readonly<{ log: string; seq: number }>
 
 /**
- * File that keeps a cursor between runs. A crash or a power cut leaves either an old cursor or the new one. Its end saves
- * the last cursor.
+ * File that keeps a cursor between runs. After a crash or a power cut it has an old cursor or the new one, never a
+ * part. Disposing of it saves the last cursor.
  */
 type CursorFile = Disposable &
   Readonly<{
     saved: SavedCursor | null
-    /** Saves a cursor. While events follow at once, it saves one cursor a second. */
+    /** Saves a cursor. During steady progress (`isFollowed`) it saves at most once a second. */
     save(cursor: SavedCursor, isFollowed: boolean): void
   }>
 
-/** Shortest time between two saves of cursors that follow each other at once: each waits for the disk. */
+/** Least time between two saves during steady progress, because each waits for the disk. */
 const SAVE_MS = 1_000
 
 /** Opens the file of `--cursor`, which need not exist. */
@@ -30,7 +30,7 @@ export function openCursorFile(path: string, monotonicMs: () => number): CursorF
     dueMs = monotonicMs() + SAVE_MS
     const next = `${path}.next`
     try {
-      // On the disk before the rename, which a power cut may keep without the bytes.
+      // On the disk before the rename, because a power cut may keep the new name without the bytes.
       writeFileSync(next, `${JSON.stringify(cursor)}\n`, { flush: true })
       renameSync(next, path)
     } catch (error) {

@@ -69,7 +69,7 @@ export function timeOption(now: () => Ms): (text: string) => Ms {
   }
 }
 
-/** Parser of a moment in the past: no event has a moment in the future. */
+/** Parser of a moment in the past. Future moments are refused, because no event has one. */
 export function pastTimeOption(now: () => Ms): (text: string) => Ms {
   const read = timeOption(now)
   return (text) => {

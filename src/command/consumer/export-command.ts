@@ -128,7 +128,8 @@ async function boundsOf(
         const { events, page } = await daybook.page({ from: time, limit: 1, signal })
         return { after: page.after ?? 0, ends: events.length === 0 }
       },
-      // A node without an event from then on must know the whole log, or it may lack events before that moment.
+      // If a node has no event from then on, it must have the whole log. Otherwise it may lack events before that
+      // moment.
       (found) => found.ends && found.after < head,
     )
     if (ends && seq < head) throw nodeBehind('the list of events', seq, head)
@@ -142,7 +143,7 @@ async function boundsOf(
   }
 }
 
-/** Splits a range into parts: a month with more events than a few pages hold is read from its file. */
+/** Splits a range into parts. A month with more events than a few pages is read from its file. */
 export function exportParts(months: readonly Month[], after: number, end: number): readonly ExportPart[] {
   const parts: ExportPart[] = []
   for (const { month, firstSeq, lastSeq } of months) {
@@ -157,7 +158,10 @@ export function exportParts(months: readonly Month[], after: number, end: number
   return parts
 }
 
-/** Events of a part up to its end. Another node has shown the end: one that ends before it is asked again for a few seconds. */
+/**
+ * Events of a part up to its end, which another node has shown. A node that ends before it is asked again for a few
+ * seconds.
+ */
 async function* wholePart(
   daybook: Daybook,
   part: ExportPart,

@@ -32,7 +32,7 @@ export function getCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Word by which a reader may ask for a command too: `ledger` for `contest-ledger`. */
+/** Last word of a command's name, which also selects the command: `ledger` for `contest-ledger`. */
 function lastWord(name: string): string {
   return name.slice(name.lastIndexOf('-') + 1)
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../verify/reading/json-values.
 import { printable } from '../terminal/output.ts'
 import { groupAmount } from './output-events.ts'
 
-/** Formats an answer of the API for a terminal: its single figures as lines, then each list as a table. */
+/** Formats an answer of the API for a terminal: single figures as lines, then each list as a table. */
 export function formatAnswer(answer: unknown, drawn: boolean): string {
   if (!isJsonObject(answer)) return `${cell(answer)}\n`
   const bold = (text: string): string => (drawn ? styleText('bold', text, { validateStream: false }) : text)
@@ -21,7 +21,7 @@ function isTable(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
 }
 
-/** Fields of an object and of the objects inside it, by dotted names. Leaves out `atMs` where there is `at`. */
+/** Fields of an object and its nested objects, by dotted names. Omits `atMs` where there is `at`. */
 function flat(fields: JsonObject, prefix = ''): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(fields).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
     if (key.endsWith('Ms') && key.slice(0, -2) in fields) return []

@@ -29,7 +29,7 @@ export function openEventsText(format: EventFormat, canvas: Canvas): EventsText 
 
 const CSV_HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx\r\n'
 
-/** CSV as `/events` gives it. No value needs quotes: the grammar of events allows no comma, quote or line end. */
+/** CSV as in `/events`. No value needs quotes, because the grammar of events excludes commas, quotes and line ends. */
 function openCsv(): EventsText {
   let header = CSV_HEADER
   return (events) => {
@@ -49,7 +49,7 @@ const CONTEST_CHARS = 6
 const AMOUNT_CHARS = 20
 /** Width of the columns before the transaction, with the gaps of two between columns. */
 const FIXED_CHARS = SEQ_CHARS + 8 + KIND_CHARS + CONTEST_CHARS + AMOUNT_CHARS + 5 * 2
-/** Characters at each end of a shortened transaction. Fewer than the minimum identify nothing. */
+/** Least characters at each end of a shortened transaction. Fewer identify nothing. */
 const TX_END_CHARS_MIN = 3
 const TX_END_CHARS_MAX = 8
 
@@ -100,7 +100,7 @@ export function groupAmount(amount: string): string {
   return decimals === undefined ? grouped : `${grouped}.${decimals}`
 }
 
-/** Beginning and end of a transaction that is too long; empty where the room is too small to identify it. */
+/** Start and end of a transaction that is too long; empty if there is not enough space to identify it. */
 function shortTx(tx: string, room: number): string {
   if (tx.length <= room) return tx
   const ends = Math.min(TX_END_CHARS_MAX, Math.floor((room - 1) / 2))

@@ -39,12 +39,12 @@ export function pullCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Counts of a run: files that were downloaded, files that were already right, bytes downloaded. */
+/** Counts of a run: downloaded files, intact files, downloaded bytes. */
 type PullCounts = { downloaded: number; intact: number; bytes: number }
 
 /**
- * Downloads the files of months, their manifests and digests, the keys of the log, a checkpoint that covers them and that of
- * the witnesses. The folder has the paths below `/api/v1/`. Files that are already right are not downloaded again.
+ * Downloads month files, their manifests and digests, the keys of the log, a checkpoint that covers them, and the
+ * witnessed one. The folder has the paths below `/api/v1/`. Intact files are not downloaded again.
  */
 async function pull(settings: PullSettings, context: CommandContext): Promise<ExitCode> {
   const daybook = openClient(settings.url, context)
@@ -78,7 +78,7 @@ async function pullAll(
   context: CommandContext,
 ): Promise<readonly ArchiveMonth[]> {
   const { ask } = daybook
-  // Each answer may come from another node. The checkpoint covers what the witnesses vouch for.
+  // Each answer may come from another node. The checkpoint must cover the events that the witnesses vouch for.
   const witnessed = await pullWitnessed(daybook, context)
   const newest = await getCovering(daybook, endpointPath('logCheckpoint', ''), headOf(witnessed), context)
   // The files contain every event that it signs.
@@ -99,7 +99,7 @@ async function pullAll(
     total = months.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
     for (const { month, state } of months) {
       manifest = state === 'closed' ? await pullManifest(daybook, month, archive, size, context) : null
-      // A month is closed where a node has the event after it.
+      // On a node the month is closed when it has the event after it.
       const covers = manifest === null ? size : manifest.size + 1
       const files: readonly (readonly [name: string, expected: ExpectedFile])[] = [
         [`${month}.jsonl.gz`, manifest?.gzip ?? null],
@@ -120,10 +120,10 @@ async function pullAll(
     await replace(join(to, 'log', 'keys'), keys)
     const isLatest = monthsIn(archive).at(-1) === months.at(-1)?.month
     if (isLatest) {
-      // Without the open month, the files end where the checkpoint of the last manifest does.
+      // Without the open month, the files end with the checkpoint of the last manifest.
       const checkpoint = manifest === null ? newest.bytes() : Buffer.from(manifest.checkpoint)
       await replace(join(to, 'log', 'checkpoint'), checkpoint)
-      // The files reach the tree that the witnesses have seen only when they have the open month.
+      // Only with the open month do the files reach the tree that the witnesses have seen.
       if (manifest === null && witnessed !== null)
         await replace(join(to, 'log', 'checkpoint.witnessed'), witnessed.bytes())
     }
@@ -133,7 +133,7 @@ async function pullAll(
   return months
 }
 
-/** Months of the list that are in the range, at least one. */
+/** Listed months in the range, at least one. */
 function monthsOf({ months: all }: ArchiveIndex, range: MonthRange): readonly ArchiveMonth[] {
   const months = all.filter(
     ({ month }) => (range.from ?? month) <= month && month <= (range.to ?? month) && isMonth(month),
@@ -162,7 +162,7 @@ async function pullWitnessed({ ask }: Daybook, { stop }: CommandContext): Promis
   }
 }
 
-/** Answer that counts the event `covers`. Asks again for a few seconds while a node is behind it. */
+/** Answer that counts the event `covers`. Asks again for a few seconds while a node is behind. */
 function getCovering(
   { ask }: Daybook,
   path: string,
@@ -172,7 +172,7 @@ function getCovering(
   return askedCovering(pauseOf(stop), path, covers, () => ask.get(path, { signal: stop }))
 }
 
-/** Events that an answer of the log counts; 0 without one. */
+/** Number of events that an answer counts; 0 without an answer. */
 function headOf(answer: Answer | null): number {
   return Number(answer?.headers.get('daybook-seq') ?? 0)
 }
@@ -191,7 +191,7 @@ async function pullManifest(
   return manifest
 }
 
-/** Writes `SHA256SUMS` with the digests of the closed files in the folder only, so that `sha256sum -c` misses none. */
+/** Writes `SHA256SUMS` with the digests of only the closed files in the folder, so that `sha256sum -c` misses none. */
 async function pullSums(
   { ask }: Daybook,
   months: readonly ArchiveMonth[],
@@ -231,7 +231,7 @@ async function replace(file: string, bytes: Uint8Array): Promise<void> {
   await rename(`${file}.part`, file)
 }
 
-/** Size and digest of a file from its manifest; null while the file still grows. */
+/** Size and digest of a file from its manifest; null while the file grows. */
 type ExpectedFile = Readonly<{ bytes: number; sha256: string }> | null
 
 /** A file of the archive, and its place in the folder. */
@@ -239,7 +239,7 @@ type PulledFile = Readonly<{
   path: string
   file: string
   expected: ExpectedFile
-  /** Seq of an event that the answering node must have: another node may be behind. */
+  /** Seq of an event that the answering node must have, because nodes may be behind. */
   covers: number
 }>
 
@@ -250,8 +250,9 @@ async function isIntact(file: string, { bytes, sha256 }: NonNullable<ExpectedFil
 }
 
 /**
- * Downloads a file as `<file>.part`, and renames it when it is complete and right. A download that was interrupted, in
- * this run or an earlier one, resumes while the strong ETag is the same (RFC 9110, section 14). `onBytes` receives the size of each piece, and first the size of a resumed part.
+ * Downloads a file as `<file>.part`, and renames it when it is complete and right. An interrupted download resumes
+ * while the strong ETag is the same (RFC 9110, section 14), even from an earlier run. `onBytes` receives the size of
+ * each piece, and first the size of a resumed part.
  */
 async function pullFile(
   ask: Ask,
@@ -265,7 +266,7 @@ async function pullFile(
     try {
       await download(ask, { path, part, covers }, context.stop, onBytes)
       if (expected === null || (await isIntact(part, expected))) break
-      // The part of an earlier run may be wrong, so one new start is allowed.
+      // The part of an earlier run may be wrong, so the download may start anew once.
       await remove(part)
       if (++wrong > 1)
         throw new CommandError(`${path}: the size or SHA-256 of the file is not that of its manifest`)

@@ -29,7 +29,7 @@ import { optionOf, URL_ARGUMENT, wholeBetween } from '../terminal/options.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { print, shellQuoted } from '../terminal/output.ts'
 
-/** Width of a table that does not go to a terminal. */
+/** Width of a table that is not printed to a terminal. */
 const COLUMNS_DEFAULT = 120
 
 type TailOptions = FilterOptions &
@@ -79,10 +79,10 @@ export function tailCommand({ context }: ProgramContext): CommandSpec {
 
 type TailSettings = Omit<TailOptions, keyof FilterOptions> & Readonly<{ url: string; filter: EventFilter }>
 
-/** Progress of a run: events shown, events read, and the last seq that was read. */
+/** Progress of a run: shown events, read events, and the last read seq. */
 type TailProgress = { shown: number; read: number; seq: number }
 
-/** Prints events as they are published, and at its end the command that continues. An interrupt is a normal end. */
+/** Prints events as they are published, and at the end the command that continues. An interrupt is a normal end. */
 async function tail(settings: TailSettings, context: CommandContext): Promise<ExitCode> {
   const { url, filter, count = Infinity, follow } = settings
   const daybook = openClient(url, context)
@@ -115,7 +115,7 @@ async function tail(settings: TailSettings, context: CommandContext): Promise<Ex
     run.shown += wanted.length
     run.seq = left() > 0 ? upTo : (wanted.at(-1)?.seq ?? upTo)
     run.read += events.filter(({ seq }) => seq <= run.seq).length
-    // A cursor ahead of the log would be refused by the next run.
+    // The next run would refuse a cursor ahead of the log.
     if (run.read > 0 || run.seq <= head.seq) file?.save({ log, seq: run.seq }, run.seq < head.seq)
   }
 
@@ -154,12 +154,12 @@ async function tail(settings: TailSettings, context: CommandContext): Promise<Ex
   return 0
 }
 
-/** Line on a terminal before the first event that is shown or waited for. */
+/** First line on a terminal, before any event is shown or awaited. */
 function startLine(url: string, seq: number): string {
   return `${new URL(url).host} · from seq ${seq} · press Ctrl-C to stop`
 }
 
-/** Status of the service; null when the command was stopped in the meantime. */
+/** Status of the service; null if the command was stopped meanwhile. */
 async function statusUnlessStopped(
   daybook: Daybook,
   { stop: signal }: CommandContext,
@@ -172,7 +172,7 @@ async function statusUnlessStopped(
   }
 }
 
-/** Batches of new events. Their details are asked for only to be shown. */
+/** Batches of new events. Details are requested only to be shown. */
 function followed(
   daybook: Daybook,
   asked: FollowAsked,
@@ -220,14 +220,14 @@ async function startOf(
   return { after: head, events: events.slice(0, last).toReversed() }
 }
 
-/** Asks again while the node that answers is behind `head`: it would leave out the events that it lacks. */
+/** Asks again while the answering node is behind `head`, because it would omit the events that it lacks. */
 function openCovering({ ask }: Daybook, head: number, signal: AbortSignal): Pick<Ask, 'get'> {
   return {
     get: (path, options) => askedCovering(pauseOf(signal), path, head, () => ask.get(path, options)),
   }
 }
 
-/** Reports once that the connection stays broken, and once that it is back. */
+/** Reports once that the connection stays broken, and once that it is restored. */
 function openConnectionNotices(context: CommandContext): (status: StreamStatus) => void {
   let failures = 0
   let since = 0
@@ -251,7 +251,7 @@ function report(settings: TailSettings, { shown, read, seq }: TailProgress, cont
   printNotice(context, `resume: ${context.program} ${resumeWords(settings, seq)}`)
 }
 
-/** Words after those of the program that continue after a seq. */
+/** Arguments that continue after a seq, to follow the program's name. */
 function resumeWords({ url, filter, follow, cursor, format }: TailSettings, seq: number): string {
   const { type, kind, contestId, nonzero = false } = filter
   const words = [
@@ -274,7 +274,7 @@ function listWords(option: string, given: Value | readonly Value[] | undefined):
   return values.length === 0 ? [] : [option, values.join(',')]
 }
 
-/** Words that begin again after a seq. A saved cursor would override it, so its file must be moved away. */
+/** Arguments that begin again after a seq. A saved cursor would override it, so its file must be moved away. */
 function restartWords(settings: TailSettings, seq: number): string {
   const { cursor, ...others } = settings
   const words = resumeWords(others, seq)

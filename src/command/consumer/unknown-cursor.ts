@@ -5,19 +5,19 @@ import type { CommandContext } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { printable } from '../terminal/output.ts'
 
-/** Cursor that the log of a service does not have. */
+/** Cursor that a service's log does not have. */
 type UnknownCursor = Readonly<{
   /** Id of the log that it belongs to; null where only the user knows it. */
   log: string | null
   seq: number
   url: string
-  /** Words after those of the program that continue after a seq. */
+  /** Arguments that continue after a seq, to follow the program's name. */
   resume(seq: number): string
 }>
 
 /**
- * Error for a cursor that the log of a service does not have. It explains the reason and what to do. It knows only what the
- * service publishes: which former logs its log continues after its operator accepted a loss.
+ * Error for a cursor that a service's log does not have. Gives the reason and the next step. It knows only what the
+ * service publishes: the former logs that its log continues after an accepted loss.
  */
 export async function unknownCursorError(
   cursor: UnknownCursor,
@@ -53,7 +53,7 @@ export async function unknownCursorError(
 }
 
 /**
- * Number of events of a former log that are in the present one; null when it does not continue that log. A later loss
+ * Number of events of a former log that are in the current one; null when it does not continue that log. A later loss
  * also shortens the earlier logs, so the smallest size counts.
  */
 function keptSizeOf({ formerLogs }: LogKeys, log: string | null): number | null {

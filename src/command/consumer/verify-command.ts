@@ -44,12 +44,12 @@ type WitnessOptions = Readonly<{ witness: readonly string[]; quorum?: number }>
 /** Command `daybook verify` with its options. */
 export async function verifyCommand({ context, options: plugged }: ProgramContext): Promise<CommandSpec> {
   const parts = await Promise.all(plugged.flatMap(({ verify: load }) => load?.() ?? []))
-  // An environment variable holds several keys with spaces between them: no vkey has a space.
+  // An environment variable has several keys separated by spaces, which no vkey contains.
   const collect = (keys: string, before: readonly string[]): readonly string[] => [
     ...before,
     ...keys.split(' '),
   ]
-  // `serve` has options of these names too, with other values.
+  // `serve` has options of the same names with other values.
   const own = optionOf('verify')
   const examples = `Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
@@ -222,7 +222,7 @@ function duration(ms: number): string {
 /** Longest wait for the whole answer of a witness. */
 const ANSWER_MS_MAX = 10_000
 
-/** Opens the questions to the witnesses; null without `--witness`. Throws a `CommandError` on malformed options. */
+/** Opens the requests to the witnesses; null without `--witness`. Throws a `CommandError` on malformed options. */
 function openWitnessQuestions(
   { witness, quorum }: WitnessOptions,
   context: CommandContext,
@@ -265,8 +265,8 @@ const MONTH_FILE = /^(\d{4}-\d{2})\.jsonl\.gz$/
 
 /**
  * Source that reads a folder with the paths below `/api/v1/`: `archive/2026-10.jsonl.gz`, `log/checkpoint`,
- * `summary.json` and so on. A JSON answer is at its path, at its path with `.json`, or in `index.json` of a folder of its
- * name. Files of `archive` and `log` may also be in the folder itself.
+ * `summary.json` and so on. A JSON answer is at its path, at its path with `.json`, or in `index.json` of a folder of
+ * its name. Files of `archive` and `log` may also be in the folder itself.
  */
 function openFolderSource(folder: string): Source {
   return {
@@ -301,7 +301,7 @@ function openFolderSource(folder: string): Source {
 const SAVED_MAX = 100_000
 const CHECKPOINT = /^[0-9a-f]{16}-\d+\.checkpoint$/
 
-/** Folder that keeps checkpoints, and the keys that they were verified with, between runs. */
+/** Folder that stores checkpoints between runs, with the keys that verified them. */
 type CheckpointFolder = Readonly<{
   saved(): readonly SavedNote[]
   keysOf(origin: string): readonly string[]
@@ -310,7 +310,7 @@ type CheckpointFolder = Readonly<{
   keepEvidence(evidence: Evidence): string
 }>
 
-/** Opens the folder of `--save`, and makes it where it does not exist. */
+/** Opens the folder of `--save`, and creates it if it is missing. */
 export function openCheckpointFolder(directory: string): CheckpointFolder {
   checkFolder(directory, '--save')
   makeFolder(directory, '--save')
@@ -352,13 +352,13 @@ function writeNew(file: string, bytes: Uint8Array): void {
   if (!existsSync(file)) writeWhole(file, bytes)
 }
 
-/** Writes a file under another name first, so that a full disk or a crash leaves no half-written file. */
+/** Writes a file under another name first, so that a full disk or a crash leaves no partial file. */
 function writeWhole(file: string, bytes: Uint8Array | string): void {
   writeFileSync(`${file}.part`, bytes, { flush: true })
   renameSync(`${file}.part`, file)
 }
 
-/** Name of a log's files: the beginning of the SHA-256 of its origin, which may contain slashes. */
+/** Name of a log's files: the start of the SHA-256 of its origin, which may contain slashes. */
 function nameOf(origin: string): string {
   return createHash('sha256').update(origin).digest('hex').slice(0, 16)
 }

@@ -4,25 +4,25 @@ import { Client, type ClientConfig, DatabaseError as ServerError, defaults, type
 import { errorMessage } from '../../protocol/error-reason.ts'
 import type { DatabaseHost, DatabaseTarget } from './database-url.ts'
 
-/** Time in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
+/** Timeout in ms after which an unanswered statement counts as a lost connection. The server gives up before it. */
 const ANSWER_MS = 40_000
 const STATEMENT_MS = 30_000
 /** Time in ms in which a connection ends politely. */
 const END_MS_MAX = 500
 
-/** Limit of one statement, and whether the server keeps its plan for the next time. */
+/** Timeout of one statement, and whether the server caches its plan. */
 type AskOptions = Readonly<{ answerMs?: number; prepare?: boolean }>
 
-/** A row by the names of its columns: text, numbers of at most 32 bits, truth values, bytes and null as such. */
+/** Row by column names. Text, numbers of at most 32 bits, booleans, bytes and null keep their types. */
 type DatabaseRow = Readonly<Record<string, unknown>>
 
 /** One connection to a database. It is never replaced silently, because locks and notifications belong to it. */
 export type DatabaseConnection = AsyncDisposable &
   Readonly<{
     /**
-     * Rows of one statement, or of the last one of several without values. Statements are sent at once, in order, without
-     * waiting for the answers before them. Throws a DatabaseError, also when no answer comes within the limit (40 s by
-     * default).
+     * Rows of one statement, or of the last one of several without values. Statements are sent immediately, in order,
+     * without waiting for earlier answers. Throws a DatabaseError, also when no answer comes within the timeout (40 s
+     * by default).
      */
     ask(
       statement: string,
@@ -39,12 +39,12 @@ export type DatabaseConnection = AsyncDisposable &
     lost: Promise<void>
   }>
 
-/** Failure of a connection or a statement. Its message holds no value of a statement. */
+/** Failure of a connection or a statement. Its message contains no value of a statement. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
-  /** Whether the same attempt may succeed later: the server is away, starting, full or busy. */
+  /** Whether a later attempt may succeed: the server is unreachable, starting, full or busy. */
   readonly passes: boolean
-  /** The server's answer; null when there was none: the connection is lost, or the answer came too late. */
+  /** Error of the server; null when there was none, because the connection is lost or the answer was late. */
   readonly answer: DatabaseAnswer | null
 
   constructor(
@@ -58,13 +58,13 @@ export class DatabaseError extends Error {
   }
 }
 
-/** An error as the server sends it: its SQLSTATE, and the constraint that it names, if any. */
+/** Error of the server: its SQLSTATE, and the constraint that it names, if any. */
 type DatabaseAnswer = Readonly<{ code: string; constraint: string | null }>
 
 /** Settings of a session, such as `statement_timeout`, by name. */
 type SessionSettings = Readonly<Record<string, string | number>>
 
-/** Connects to the first of the servers that takes a connection. Throws a DatabaseError. */
+/** Connects to the first of the servers that accepts a connection. Throws a DatabaseError. */
 export async function connectDatabase(
   target: DatabaseTarget,
   stop: AbortSignal,
@@ -80,7 +80,7 @@ export async function connectDatabase(
   return attempt.connection
 }
 
-/** A connection, or why there is none, and whether the server took the socket. */
+/** A connection, or the reason for its failure and whether the server accepted the socket. */
 type Attempt = Readonly<{ connection: DatabaseConnection } | { error: unknown; isReached: boolean }>
 
 async function connectHost(
@@ -99,7 +99,7 @@ async function connectHost(
 }
 
 async function connectOnce(settings: ClientConfig, stop: AbortSignal): Promise<Attempt> {
-  // The client cannot be ended at once while it connects. Its socket can.
+  // The client cannot be ended immediately while it connects, but its socket can.
   const socket = new Socket()
   let isReached = false
   socket.once('connect', () => void (isReached = true))
@@ -141,7 +141,7 @@ function connectionOf(client: Client, socket: Socket, loss: ConnectionLoss): Dat
     },
   })
 
-  /** Name under which the server keeps the plan of a statement. */
+  /** Name under which the server caches the plan of a statement. */
   function nameOf(statement: string): string {
     const name = names.get(statement) ?? `daybook_${names.size + 1}`
     names.set(statement, name)
@@ -175,7 +175,7 @@ function connectionOf(client: Client, socket: Socket, loss: ConnectionLoss): Dat
   }
 }
 
-/** The answer, or a DatabaseError, also at the loss or after some milliseconds without an answer. */
+/** Result of a request, or a DatabaseError when the connection is lost or no answer comes in time. */
 async function answered<T>(ask: () => PromiseLike<T>, ms: number, loss: ConnectionLoss): Promise<T> {
   const over = Promise.withResolvers<never>()
   const timer = setTimeout(() => over.reject(new DatabaseError('no answer came in time', true)), ms)
@@ -195,11 +195,11 @@ function clientSettings(
   session: SessionSettings,
 ): ClientConfig {
   const { applicationName, connectSeconds, database, options, password, user } = target
-  // The client knows this name from `USER` alone, which cron and containers may leave out. `PGUSER` wins over it.
+  // The client reads this name only from `USER`, which cron and containers may not set. `PGUSER` takes precedence.
   defaults.user ??= systemUser()
   const settings = {
     statement_timeout: STATEMENT_MS,
-    // The server frees the lock of a drainer whose machine is gone.
+    // The server thereby frees the lock of a drainer whose machine is gone.
     tcp_keepalives_idle: 30,
     tcp_keepalives_interval: 10,
     tcp_keepalives_count: 3,
@@ -227,7 +227,7 @@ function systemUser(): string | undefined {
   }
 }
 
-/** A setting as an option of a session. A space in its value is escaped. */
+/** Setting as an option of a session, with escaped spaces. */
 function optionOf([name, value]: readonly [string, string | number]): string {
   return `-c ${name}=${String(value).replaceAll(/[\\ ]/g, '\\$&')}`
 }
@@ -245,7 +245,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : ''
 }
 
-/** SQLSTATE classes of failures that pass: connection, rollback, resources, intervention, system. */
+/** SQLSTATE classes of temporary failures: connection, rollback, resources, intervention, system. */
 const PASSING = /^(?:08|40|53|55|57|58)/
 /** Words of the client for what passes, and ours. */
 const NO_TLS = 'The server does not support SSL connections'
@@ -256,7 +256,7 @@ const PASSING_WORDS: ReadonlyMap<string, string> = new Map([
   ['Client has encountered a connection error and is not queryable', 'the connection was closed'],
   [NO_TLS, 'the server has no TLS'],
 ])
-/** Words of the client for what is wrong, and ours. */
+/** Messages of the client, with ours to replace them. */
 const WRONG_WORDS: ReadonlyMap<string, string> = new Map([
   ['There was an error establishing an SSL connection', 'the server gave no right answer about TLS'],
   [
@@ -280,11 +280,11 @@ function asDatabaseError(error: unknown): DatabaseError {
   return new DatabaseError(words, passes, { cause: error })
 }
 
-/** The loss of a connection. Many statements wait for it over its life, each for a short while. */
+/** Loss of a connection. Many statements wait for it over its life, each for a short while. */
 type ConnectionLoss = Readonly<{
-  /** Ends everything that waits, now and later. Only the first reason counts. */
+  /** Reports the loss. Ends everything that waits, now and later. Only the first reason counts. */
   tell(reason: Error): void
-  /** Settles as the work does, or rejects with the reason as soon as the connection is lost. Begins no work after that. */
+  /** Settles as the work does, or rejects when the connection is lost. Begins no work after the loss. */
   during<T>(work: () => PromiseLike<T> | T): Promise<T>
   /** Resolves at the loss. */
   lost: Promise<void>

@@ -3,8 +3,8 @@ import { readPassword, readPem, systemReason } from '../terminal/option-paths.ts
 import { UsageError } from '../terminal/command-error.ts'
 
 /**
- * TLS of a connection. `prefer` uses TLS when the server has it; false does not. `checksName` is false when the name in the
- * certificate may be another one.
+ * TLS of a connection. `prefer` uses TLS if the server supports it; false never does. `checksName` is false when the
+ * certificate may have another name.
  */
 type DatabaseTls =
   | false
@@ -14,7 +14,7 @@ type DatabaseTls =
 /** One server of a database: an address, or the directory of a Unix socket. */
 export type DatabaseHost = Readonly<{ host: string; port: number }>
 
-/** A database of PostgreSQL. A part that is null has the default of the environment, such as `PGUSER`. */
+/** PostgreSQL database. A null part has the default of the environment, such as `PGUSER`. */
 export type DatabaseTarget = Readonly<{
   /** Servers, tried in order; empty for the default. */
   hosts: readonly DatabaseHost[]
@@ -30,7 +30,7 @@ export type DatabaseTarget = Readonly<{
   shown: string
 }>
 
-/** Bytes that are read of a certificate, a key or a password file. */
+/** Most bytes that are read of a certificate, a key or a password file. */
 const SECRET_BYTES_MAX = 256 * 1024
 const PORT_DEFAULT = 5_432
 const CONNECT_SECONDS = 10
@@ -39,7 +39,7 @@ const EXAMPLE = 'postgres://daybook@db.example.org:5432/platform?sslmode=verify-
 const FORM =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^@/?#]*))?(?:\?(?<query>[^#]*))?$/i
 
-/** Parameters that are read. Those of the second list are accepted with these values, which change nothing. */
+/** Parameters that are read. Those of the second list are accepted only with values that change nothing. */
 const READ: readonly string[] =
   'host port user password dbname connect_timeout application_name options sslmode sslrootcert sslcert sslkey'.split(
     ' ',
@@ -50,12 +50,12 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   gssencmode: ['disable', 'prefer'],
 }
 
-/** A fault of the URL, in words that do not repeat it. */
+/** Fault of the URL, in a message that does not repeat it. */
 class UrlFault extends Error {}
 
 /**
- * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the options that gave the
- * URL and that file, and never repeat them.
+ * Parses a connection URL as libpq does. `passwordFile` overrides its password. Errors name the options of the URL and
+ * the file, and never repeat their values.
  */
 export function parseDatabaseUrl(
   url: string,
@@ -130,7 +130,7 @@ function hostsOf(list: string, portGiven: string | undefined): readonly Database
   })
 }
 
-/** TLS by `sslmode`, with the meaning that it has for libpq. */
+/** TLS by `sslmode`, with the same meaning as in libpq. */
 function tlsOf(given: ReadonlyMap<string, string>): DatabaseTarget['tls'] {
   const mode = given.get('sslmode') ?? 'prefer'
   const root = given.get('sslrootcert') ?? null
@@ -188,7 +188,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The target of one server. Another machine is reached with TLS only, and its certificate is checked by default. */
+/** Target of one server. Another machine requires TLS, and its certificate is checked by default. */
 export function serverTarget(target: DatabaseTarget, host: DatabaseHost): DatabaseTarget {
   const one = { ...target, hosts: [host], shown: shownHost(host) }
   if (isLocal(host)) return one

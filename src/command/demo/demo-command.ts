@@ -34,14 +34,14 @@ import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { hostInUrl } from '../terminal/log-address.ts'
 import { refuseMirrorDirectory, refuseOtherOwner } from '../terminal/log-directory.ts'
 
-/** Seed of the demonstration: every first start has the same history, up to the present. */
+/** Seed of the demonstration. Every first start has the same history, up to now. */
 const SEED = 'daybook'
-/** Payouts for each one that fails on the pretend chain and is sent again. */
+/** Number of payouts for each one that fails on the pretend chain and is sent again. */
 const FAILED_ONE_IN = 100
 /** Requests a minute to the pretend chain. It is asked about every transaction of some seconds. */
 const REQUESTS_A_MINUTE = 600
 
-/** The command `demo`, with the options of `serve` that are of the core. */
+/** The command `demo`, with the core's options of `serve`. */
 export function demoCommand({ context, lines, options: plugged }: ProgramContext): CommandSpec {
   return {
     name: 'demo',
@@ -55,7 +55,7 @@ export function demoCommand({ context, lines, options: plugged }: ProgramContext
       // On a terminal, only errors are shown unless the user asks for more.
       const isQuiet = context.interactive && command.getOptionValueSource('logLevel') === 'default'
       const shown = beginLines(isQuiet ? { ...options, logLevel: 'error' } : options, { context, lines })
-      // Few people want to know what goes here: lines of `info`.
+      // This text goes to lines of `info`, because few people want to read it.
       const aside = { ...shown, stderr: openPlainOutput(lines) }
       refuseOtherOwner(data, shown)
       refuseMirrorDirectory(data)
@@ -70,7 +70,7 @@ export function demoCommand({ context, lines, options: plugged }: ProgramContext
   }
 }
 
-/** Whether a data directory holds a log that is not simulated, in which the demonstration must not publish. */
+/** Whether a data directory holds a log that is not simulated. The demonstration must not publish in it. */
 export function holdsRealLog(data: string): boolean {
   return hasStore(data) && !isSimulatedLog(data)
 }
@@ -89,7 +89,7 @@ export async function upgradeDemo(data: string, context: CommandContext): Promis
 
 /**
  * Serves a simulated platform: three months of history at the first start, then live events every few seconds. With an
- * option that judges transactions, its payments are held until a pretend chain says that they are final.
+ * option that judges transactions, payments are held until a pretend chain confirms them.
  */
 async function demo(
   settings: ServiceSettings,
@@ -99,7 +99,7 @@ async function demo(
 ): Promise<ExitCode> {
   if (!hasStore(settings.data)) {
     printNotice(context, 'First start: simulating three months of history of an invented platform.')
-    // The bundler works on another core and stores the scripts, so that the first page need not wait for them.
+    // The bundler works on another core and stores the scripts, so that the first page does not wait for them.
     const bundled = openScripts()().catch(() => undefined)
     const failed = await makeHistory(settings, context)
     if (failed !== 0) return failed
@@ -121,9 +121,9 @@ async function demo(
       )
       printNotice(aside, `and what it paid out: --payer ${payments.payer} --token ${payments.token}`)
     }
-    // The first page waits for scripts and modules, so it is requested before a user is told to open it.
-    // A stop aborts the request, because a drain would wait for it.
-    // The simulator begins after it, because it needs the same processor.
+    // The first page waits for scripts and modules, so it is requested before the user is told to open it. A stop
+    // aborts the request, because a drain would wait for it. The simulator begins afterwards, because it needs the same
+    // CPU.
     await fetch(address, { signal: stop })
       .then(async (page) => {
         await page.body?.cancel()
@@ -141,7 +141,7 @@ async function makeHistory(settings: ServiceSettings, context: CommandContext): 
   const file = join(settings.data, 'history.drafts.jsonl')
   try {
     const settingsOfHistory = { seed: SEED, from: msOf(to - HISTORY_MS), to }
-    // Another core writes it, while this thread loads the modules of the service.
+    // Another core writes it while this thread loads the modules of the service.
     await Promise.all([writeHistory(file, settingsOfHistory, context.stop), import('../service/service.ts')])
     return await runImport(
       {
@@ -168,7 +168,7 @@ async function publishLive(
 ): Promise<void> {
   const from = service.reader.snapshot((snapshot) => snapshot.books.firstAtMs)
   assert(from !== null, 'the demonstration begins with a history')
-  // Only simulated events are counted: users may have published others by hand.
+  // Counts only simulated events, because users may have published others by hand.
   using refs = openRefs(settings.data)
   const dues = liveDrafts({
     seed: SEED,
@@ -181,7 +181,7 @@ async function publishLive(
   const platform = {
     now: context.now,
     until: (moment: Ms, signal: AbortSignal) => waitUntil(moment, context, signal),
-    // Held drafts are looked for first: one that is published in between is then found by its seq.
+    // Held drafts are checked first. A draft that is published in between is then found by its seq.
     seqOf: (number: number) => (refs.isHeld(refOf(number)) ? ('held' as const) : refs.seqOf(refOf(number))),
     send(draft: PublishDraft) {
       if (draft.tx !== undefined) sendTx(draft.tx)
@@ -221,7 +221,7 @@ type DemoPayments = AsyncDisposable &
     token: string
     /** Sends a transaction to the chain. */
     send(tx: string): void
-    /** Takes the log. From now on, the chain knows the transactions of published events. */
+    /** Sets the log. From now on, the chain knows the transactions of published events. */
     know(reader: LogReader): void
   }>
 
@@ -229,7 +229,7 @@ async function openDemoPayments(seed: string, now: () => Ms): Promise<DemoPaymen
   let log: LogReader | null = null
   const published: PublishedPayments = {
     names: (tx) => log !== null && eventsOf(log, tx).length > 0,
-    // A payment that was made stays made, so a correction takes nothing away.
+    // A payment stays made, so a correction subtracts nothing.
     paidIn: (tx) =>
       (log === null ? [] : eventsOf(log, tx))
         .filter(({ type }) => type === 'payout')
@@ -251,7 +251,7 @@ async function openDemoPayments(seed: string, now: () => Ms): Promise<DemoPaymen
 
 const EVERY_EVENT = { types: null, kinds: null, contestIds: null, nonzero: false } as const
 
-/** Events of one transaction that are looked at. The simulator names a transaction in one event. */
+/** Most events of one transaction that are read. The simulator names a transaction in one event. */
 const EVENTS_MAX = 1_000
 
 function eventsOf(reader: LogReader, tx: string): readonly DaybookEvent[] {

@@ -26,7 +26,10 @@ export function printDiagnoses(found: readonly Diagnosis[], context: CommandCont
   }
 }
 
-/** Whether held drafts need the operator: refused by the books, or held for more than `overdueMs`. `list` lists them. */
+/**
+ * Finding whether held drafts need the operator, because the books refuse them or they are older than `overdueMs`.
+ * `list` is the command that lists them.
+ */
 export function heldVerdict(
   { held, refused, oldestAtMs }: Readonly<{ held: number; refused: number; oldestAtMs: number | null }>,
   { nowMs, overdueMs, list }: Readonly<{ nowMs: number; overdueMs: number; list: string }>,

@@ -44,7 +44,7 @@ export function doctorCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Examines a data directory, its backups and a service as its readers see it, and prints a line for each check. */
+/** Examines a data directory, its backups and a service from a reader's side, and prints a line for each check. */
 async function doctor(options: DoctorOptions, context: CommandContext): Promise<ExitCode> {
   const { data, url, backups, signingKeyFile, maxStreams, wait, finalityOverdue } = options
   if (data === undefined && url === undefined && backups === undefined)
@@ -70,7 +70,7 @@ async function doctor(options: DoctorOptions, context: CommandContext): Promise<
   } catch (error) {
     throw context.stop.aborted ? new CommandError('stopped', { cause: error }) : error
   } finally {
-    // A later check that fails takes nothing from what the others have found.
+    // Printed before a later check can fail.
     printDiagnoses(found, context)
   }
   return found.some(({ is }) => is === 'wrong') ? 1 : 0

@@ -24,9 +24,9 @@ import { isFolder, readStart } from '../terminal/option-paths.ts'
 import { formatAge, formatBytes, printable, shellQuoted } from '../terminal/output.ts'
 import { type Diagnosis, heldVerdict, named, note, ok, type CheckVerdict, warn, wrong } from './diagnosis.ts'
 
-/** Free bytes below which publishing may soon stop: a commit may write tens of KiB, and the write-ahead log grows. */
+/** Free bytes below which publishing may soon stop. A commit may write tens of KiB, and the write-ahead log grows. */
 const FREE_BYTES_MIN: number = 256 * 1024 * 1024
-/** Most milliseconds by which the newest event may be ahead of the clock: two readings of a clock differ by less. */
+/** Most milliseconds by which the newest event may be ahead of the clock. Two reads of a clock differ by less. */
 const AHEAD_MS_MAX = 1_000
 
 type DirectorySettings = Readonly<{
@@ -37,7 +37,7 @@ type DirectorySettings = Readonly<{
   overdueMs: number
 }>
 
-/** Examines a data directory from outside of the service, which may be running. */
+/** Examines a data directory from outside the service, which may be running. */
 export function diagnoseDirectory(
   settings: DirectorySettings,
   context: CommandContext,
@@ -59,7 +59,7 @@ export function diagnoseDirectory(
 
 type StoreDiagnosis = Readonly<{ id: string | null; found: readonly Diagnosis[] }>
 
-/** Examines the store. One that cannot be opened, such as that of an older Daybook, is a finding of its own. */
+/** Examines the store. A store that cannot be opened, such as an older Daybook's, is a finding. */
 function diagnoseStore(
   { data, keyFiles, overdueMs }: DirectorySettings,
   context: CommandContext,
@@ -155,7 +155,7 @@ function openFilesOf(streamsMax: number, context: CommandContext): CheckVerdict 
   return limit < wanted ? warn(`${says}: raise ulimit -n or lower --max-streams`) : ok(says)
 }
 
-/** Greatest age of the last backup in milliseconds: a day, and two hours for a backup that takes long. */
+/** Greatest age of the last backup in milliseconds: a day, plus two hours for a long backup. */
 const BACKUP_AGE_MS_MAX: number = 26 * 60 * 60 * 1_000
 
 /** Whether the last backup of a data directory is recent. */
@@ -179,10 +179,10 @@ function backupCommandOf({ program }: CommandContext, data: string, to: string):
   return `${program} backup --data ${shellQuoted(data)} --to ${shellQuoted(to)}`
 }
 
-/** The log whose backups a folder should have, and its data directory; null for any log. */
+/** Log whose backups a folder should have, and its data directory; null for any log. */
 type BackedUpLog = Readonly<{ id: string; data: string }>
 
-/** Examines a folder of backups: age of the newest, modes, keys, and whether it is on the disk of the log. */
+/** Examines a folder of backups: age of the newest, file modes, keys, and whether it is on the same disk as the log. */
 export function diagnoseBackups(
   folder: string,
   log: BackedUpLog | null,
@@ -228,9 +228,9 @@ function modesOfBackups(folder: string, backups: readonly FolderBackup[]): reado
 
 /** Bits of a file mode that let other users write. */
 const OTHERS_WRITE = 0o022
-/** Bytes of the largest file that may be a key. */
+/** Largest size in bytes of a file that may be a key. */
 const KEY_BYTES_MAX = 16 * 1024
-/** Files of a directory that are looked at, at most. */
+/** Most files of a directory that are checked. */
 const FILES_MAX = 1_000
 
 /** Modes of the files: other users must not write the store or read the token. */
@@ -253,7 +253,7 @@ function modesOf(data: string): readonly CheckVerdict[] {
   return found.length > 0 ? found : [ok('only the owner may change the files')]
 }
 
-/** Private keys among the files of a folder. Every copy of the folder could sign with them. */
+/** Finding about private keys among a folder's files. Every copy of the folder could sign with them. */
 function keysInside(folder: string): readonly CheckVerdict[] {
   return filesIn(folder, (name) => name !== STORE_FILE).flatMap(({ path, size }) => {
     if (size > KEY_BYTES_MAX || !isPrivateKey(path)) return []
@@ -266,12 +266,12 @@ function isPrivateKey(path: string): boolean {
   try {
     return /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----/.test(readStart(path, KEY_BYTES_MAX))
   } catch {
-    // A file that this user may not read is no key that the service uses.
+    // The service does not use a key file that this user may not read.
     return false
   }
 }
 
-/** Stores that an upgrade or a restore has kept, which only take space now. */
+/** Finding about stores that an upgrade or a restore has kept, which only take space now. */
 function keptStores(data: string, { program, now }: CommandContext): readonly CheckVerdict[] {
   return filesIn(data, (name) => /^daybook\.db\.(?:schema-|replaced-)/.test(name)).map(
     ({ path, size, mtimeMs }) => {
@@ -285,7 +285,7 @@ function keptStores(data: string, { program, now }: CommandContext): readonly Ch
   )
 }
 
-/** Ordinary files of a folder, never what a link points to. */
+/** Ordinary files of a folder, without following links. */
 function filesIn(
   folder: string,
   accepts: (name: string) => boolean,

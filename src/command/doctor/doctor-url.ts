@@ -16,18 +16,18 @@ import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { formatAge, printable } from '../terminal/output.ts'
 import { type Diagnosis, heldVerdict, named, note, ok, type CheckVerdict, warn, wrong } from './diagnosis.ts'
 
-/** Most milliseconds between the two clocks. The clock of the service is read from `Date`, in whole seconds. */
+/** Most milliseconds between the two clocks. `Date` has the service's clock in whole seconds. */
 const CLOCK_MS_MAX = 5_000
 
 /** The stream of open pages. */
 const LIVE_PATH = '/live'
 
-/** Options of a request without retries: a person waits for the answer. */
+/** Options of a request without retries, because a person waits for the answer. */
 const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 
 /**
- * Examines a service as its readers see it, through every proxy, and yields each finding. A stream reports its position
- * at once, so first bytes later than `waitMs` mean that a proxy buffers it.
+ * Examines a service from a reader's side, through every proxy, and yields each finding. A stream sends its position
+ * immediately, so a delay of more than `waitMs` means that a proxy buffers it.
  */
 export async function* diagnoseUrl(
   url: string,
@@ -70,7 +70,7 @@ export async function* diagnoseUrl(
 
 type Get = (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
 
-/** Turns an error of the client into a value; any other error is thrown on. */
+/** Returns an error of the client as a value; throws any other error. */
 function failureOf(error: unknown): DaybookError {
   if (error instanceof DaybookError) return error
   throw error
@@ -137,7 +137,7 @@ async function rangesOf(get: Get): Promise<CheckVerdict | null> {
     : warn('a proxy ignores Range or weakens ETag: interrupted downloads start again')
 }
 
-/** Whether the private listener can be reached from here, which it must not. */
+/** Finding whether the private listener can be reached from here, which must not be possible. */
 async function exposureOf(get: Get): Promise<CheckVerdict> {
   for (const path of ['/metrics', '/readyz', '/publish', '/held']) {
     const answer = await get(path).catch(failureOf)
@@ -147,7 +147,7 @@ async function exposureOf(get: Get): Promise<CheckVerdict> {
   return ok('the private listener cannot be reached from here')
 }
 
-/** Whether the bytes of a stream arrive at once, with headers that keep caches and compression away. */
+/** Finding whether the bytes of a stream arrive immediately, with headers that disable caches and compression. */
 async function streamVerdict(
   ask: Ask,
   path: string,
@@ -181,7 +181,7 @@ function faultOf(headers: Headers, isEmpty: boolean): CheckVerdict | null {
 /** Asks for a path, with the status and all headers of the answer. */
 type AskPath = (path: string) => Promise<Pick<Response, 'status' | 'headers' | 'text'>>
 
-/** An answer that no cache may send without asking the service, and the directive that says so. */
+/** Paths that no cache may serve without asking the service, with the directive that forbids it. */
 const UNCACHED = [
   { path: endpointPath('summary', ''), directive: 'must-revalidate' },
   { path: endpointPath('logCheckpoint', ''), directive: 'must-revalidate' },
@@ -189,13 +189,13 @@ const UNCACHED = [
   { path: endpointPath('event', SEQ_MAX), directive: 'no-store' },
 ] as const
 
-/** Requests for each path. Three equal rate limits in a row are no chance. */
+/** Requests for each path. Three equal rate limits in a row are not chance. */
 const TIMES = 3
 
-/** Headers in which a cache says where an answer comes from. */
+/** Headers in which a cache reports the source of an answer. */
 const CACHE_STATUS = ['cache-status', 'x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status']
 
-/** Whether a proxy on the way sends an answer again that it must not keep. */
+/** Finding whether a proxy on the way repeats an answer that it must not store. */
 export async function cacheVerdict(ask: AskPath): Promise<CheckVerdict> {
   for (const { path, directive } of UNCACHED) {
     const answers: Headers[] = []
@@ -251,10 +251,10 @@ function signOfCache(answers: readonly Headers[]): string | null {
   return null
 }
 
-/** Codes of a used-up rate limit: of the service, and of a proxy, whose 429 has no code. */
+/** Error codes of an exceeded rate limit: that of the service, and that of a proxy, whose 429 has no code. */
 const LIMITED: readonly string[] = ['rate-limited', 'unexpected-answer']
 
-/** Reason of a failed request for a finding: what the service answered, and what to do. */
+/** Text about a failed request for a finding: the service's answer, and what to do. */
 function failureText({ code, message, status, retryAfterMs }: DaybookError): string {
   if (status === 429 && LIMITED.includes(code)) {
     const when = retryAfterMs === undefined ? 'later' : `in ${retryAfterMs / 1_000} s`

@@ -101,7 +101,7 @@ const ROWS = {
 } as const
 export type FactName = keyof typeof ROWS
 
-/** Fields that are numbers. A name means the same in every fact. */
+/** Fields that are numbers. A name has the same meaning in every fact. */
 const NUMBERS = {
   added: 'drafts of the commit that are held',
   commits: 'commits that the line counts together',
@@ -155,7 +155,9 @@ const WORDS = {
   words: 'text of the command for its user',
 } as const
 
-/** Fields with the message of an error or of a server. It is shortened, and hidden when it looks like a wallet address. */
+/**
+ * Fields with the message of an error or of a server. It is shortened, and hidden when it looks like a wallet address.
+ */
 export const TEXTS = {
   reason: 'reason in words',
   serverWords: 'words of the RPC server, without what may be a key or an address; left out without any',

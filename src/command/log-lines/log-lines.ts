@@ -4,7 +4,7 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { type FactName, FACTS, type FieldsOf, LINE_LEVELS, type LineLevel, TEXTS } from './facts.ts'
 
-/** The wanted lines. Plain data, so that each thread leaves out what nobody wants. */
+/** Choice of lines, as plain values, so that each thread can omit the other lines. */
 export type LineChoice = Readonly<{
   /** Lines of graver levels are written too. */
   level: LineLevel
@@ -14,11 +14,11 @@ export type LineChoice = Readonly<{
 
 /** Writes the log lines of a thread. */
 export type LogLines = Readonly<{
-  /** Writes the line of a fact, if it is wanted and not one too many in its second. */
+  /** Writes the line of a fact, if it is chosen and below the limit of its second. */
   say<Name extends FactName>(name: Name, fields: FieldsOf<Name>): void
   /** Writes a line that another thread has made. */
   write: LineSink
-  /** The lines that are wanted: `info` and graver ones until others are chosen. */
+  /** Current choice of lines; `info` and above by default. */
   choice(): LineChoice
   choose(choice: LineChoice): void
   /** Writes the lines that are left out as counts. */
@@ -41,7 +41,7 @@ export function openLines(
   chosen: LineChoice = { level: 'info', callers: false },
 ): LogLines {
   let choice = chosen
-  /** Lines of each fact in its present second, and those that were left out since the last count. */
+  /** Lines of each fact in its current second, and those omitted since the last count. */
   const windows = new Map<FactName, { startMs: number; lines: number; left: number }>()
   let timer: NodeJS.Timeout | undefined
 
@@ -58,7 +58,7 @@ export function openLines(
     }
   }
 
-  /** Whether the second of a fact has room for its line. Counts the line if not. */
+  /** Whether the current second of a fact has room for a line. Counts the line if not. */
   function hasRoom(name: FactName): boolean {
     const nowMs = monotonicMs()
     const window = windows.get(name) ?? { startMs: nowMs, lines: 0, left: 0 }
@@ -86,7 +86,7 @@ export function openLines(
   }
 }
 
-/** Bytes of lines that wait for a reader of standard error. Beyond it lines are lost and counted. */
+/** Most bytes of lines that wait for a reader of standard error. Beyond it lines are lost and counted. */
 export const WAITING_BYTES_MAX: number = 1024 * 1024
 
 /** Opens the lines of the main thread on standard error: JSON, or readable on a terminal. */
@@ -141,7 +141,7 @@ function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: M
   return [words.join(' '), ...(err === undefined ? [] : formatError(err))].map(escapeControls).join('\n')
 }
 
-/** A field as `name=value`. The options in effect have a word each, without those that are empty. */
+/** Field as `name=value`. Options in effect have a word each; empty ones are omitted. */
 function formatField(field: string, value: unknown): readonly string[] {
   if (typeof value === 'string') return [`${field}=${value}`]
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -154,7 +154,7 @@ function formatError({ name, message, stack, cause }: ShownError): readonly stri
   return [`  ${name}: ${message}`, ...stack.map((frame) => `    ${frame}`), ...below]
 }
 
-/** Values of the fields of a fact, as a line may show them, in the order of the table. Other fields are dropped. */
+/** Values of a fact's fields in the form for a line, in the order of the table. Other fields are dropped. */
 function shownValues(name: FactName, values: Readonly<Record<string, unknown>>): LineValues {
   const given = FACTS[name].fields.filter((field) => values[field] !== undefined)
   return Object.fromEntries(given.map((field) => [field, shownValue(field, values[field])]))
@@ -176,13 +176,13 @@ const CAUSES_MAX = 3
 /** An error in a log line. */
 type ShownError = Readonly<{ name: string; message: string; stack: readonly string[]; cause?: ShownError }>
 
-/** Text of an error or of another machine, cut, and hidden when it holds what looks like a wallet address. */
+/** Text of an error or of another machine, cut. Hidden when it contains a likely wallet address. */
 function shownText(text: string): string {
   const cut = text.length > LINE_TEXT_CHARS_MAX ? `${text.slice(0, LINE_TEXT_CHARS_MAX)}…` : text
   return findsAddress(cut, 'prose') ? '(hidden: it holds what looks like a wallet address)' : cut
 }
 
-/** A thrown value. Other properties of an error are left out, because they may hold what was sent. */
+/** A thrown value for a line. Omits other properties of an error, because they may contain user input. */
 function shownError(error: unknown, depth = 0): ShownError {
   if (!(error instanceof Error)) return { name: typeof error, message: shownText(String(error)), stack: [] }
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
@@ -192,7 +192,7 @@ function shownError(error: unknown, depth = 0): ShownError {
   return { name: error.name, message: shownText(error.message), stack, ...deeper }
 }
 
-/** Escapes control and format characters, as JSON does, so that no terminal obeys them. */
+/** Escapes control and format characters, as JSON does, so that no terminal interprets them. */
 function escapeControls(text: string): string {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(escape).join(''))

@@ -8,7 +8,7 @@ import type { StreamEnded } from '../../serve/stream/subscriber.ts'
 import type { FieldsOf } from './facts.ts'
 import type { LogLines } from './log-lines.ts'
 
-/** The lines about answers of the public listener. Answers that are right and fast have one at `debug` only. */
+/** Lines about answers of the public listener. Successful fast answers have one only at `debug`. */
 export function answerLines(lines: LogLines): Report {
   return {
     all: lines.choice().level === 'debug',
@@ -21,20 +21,20 @@ function sayAnswer(lines: LogLines, { error, code, caller, ...answer }: AnswerRe
   const { status } = answer
   const fields = { ...answer, ms: Math.round(answer.ms), code: code ?? 'none', caller: shortenSender(caller) }
   if (error !== null) lines.say('failed', { ...fields, err: error })
-  // A request may wait for an event and get none: its caller has asked for what is not here yet.
+  // Not a fault: the request waited for an event that is not here yet.
   else if (code === 'behind') lines.say('problem', fields)
   else if (status >= 500) lines.say('unready', fields)
   else if (answer.ms >= SLOW_ANSWER_MS) lines.say('slow', fields)
   else lines.say(status >= 400 ? 'problem' : 'answered', fields)
 }
 
-/** Writes the line of a stream that ended: at `info` when it was cut because its reader took nothing. */
+/** Writes the line of an ended stream, at `info` when it was cut because its reader stalled. */
 export function sayStreamEnd(lines: LogLines, { why, seq }: StreamEnded): void {
   const isCut = why === 'slow' || why === 'error'
   lines.say(isCut ? 'stream-cut' : 'stream-ended', { fault: why, seq })
 }
 
-/** Milliseconds between two lines about publications. Commits in between share the next line. */
+/** Least milliseconds between two lines about publications. Commits in between share the next line. */
 export const PUBLICATION_LINE_MS = 100
 
 /** Opens the lines about publications. Together they name each seq once, in order. */
@@ -61,7 +61,7 @@ export function openPublicationLines(
   return {
     committed({ seq, events, requests, held, ms }) {
       endMs = monotonicMs()
-      // Requests of one commit arrive during the one before, so a sum of durations would be longer than the time itself.
+      // Requests of one commit arrive during the previous one, so a sum of durations would exceed the elapsed time.
       const first = { first: seq - events + 1, beganMs: endMs - ms, commits: 0, events: 0, requests: 0 }
       const before = sum ?? first
       sum = {
@@ -85,7 +85,7 @@ export type AuditLines = Readonly<{
   begun(): void
   /** Must be called with the state after each slice; writes a line at the end. */
   audited(state: AuditState): void
-  /** Must be called when a passing fault of the machine ended an audit. */
+  /** Must be called when a temporary fault of the machine ended an audit. */
   failed(reason: string): void
 }>
 
@@ -108,7 +108,10 @@ export function openAuditLines(lines: LogLines, monotonicMs: () => number): Audi
 /** Milliseconds between two looks for a new backup. */
 const LOOK_MS = 60_000
 
-/** Writes a line about each backup of a data directory. Another process makes them, so the file `last-backup` tells. */
+/**
+ * Writes a line about each backup of a data directory. Another process makes backups, so the file `last-backup` is
+ * watched.
+ */
 export function watchBackups(data: string, lines: LogLines, everyMs: number = LOOK_MS): Disposable {
   let known = readLastBackup(data)?.at
   const looking = setInterval(() => {
@@ -123,7 +126,10 @@ export function watchBackups(data: string, lines: LogLines, everyMs: number = LO
 /** Milliseconds between two reports of one kind. */
 const REPORT_MS = 60_000
 
-/** Opens the report of what happens often: `say` gets the first at once, and later ones as a count, at most once a minute. */
+/**
+ * Opens the report of a frequent fact. `say` reports the first immediately, and later ones as a count, at most once a
+ * minute.
+ */
 export function openMinuteReport(say: (count: number) => void, monotonicMs: () => number): () => void {
   let count = 0
   let nextMs = -Infinity
@@ -139,7 +145,7 @@ export function openMinuteReport(say: (count: number) => void, monotonicMs: () =
 
 type CrowdedParts = Readonly<{ registry: Registry; lines: LogLines; monotonicMs(): number }>
 
-/** Counts and tells the connections that a listener ends because it has `connectionsMax` and another one comes. */
+/** Counts and reports the connections that a listener ends to make room for others, beyond `connectionsMax`. */
 export function openCrowdedReport(
   of: 'private' | 'witness',
   connectionsMax: number,

@@ -19,8 +19,8 @@ export const LINE_OPTIONS: readonly Option[] = [
 ]
 
 /**
- * Chooses the log lines of a command that serves. Returns its surroundings, whose plain text becomes log lines too unless
- * a terminal shows it.
+ * Chooses the log lines of a command that serves. Returns its context, whose plain text also becomes log lines unless a
+ * terminal shows it.
  */
 export function beginLines(
   { logLevel, logCallers }: LineOptions,
@@ -30,7 +30,7 @@ export function beginLines(
   return context.interactive ? context : { ...context, stderr: openPlainOutput(lines) }
 }
 
-/** Opens an output for plain text whose lines become log lines, so that a file of log lines has nothing else. */
+/** Opens an output that turns plain text into log lines, so that a file of log lines has nothing else. */
 export function openPlainOutput(lines: LogLines): Writable {
   let rest = ''
   return new Writable({
@@ -55,7 +55,7 @@ export function sayStart(lines: LogLines, command: Command): void {
   lines.say('options', { settings: shownSettings(command) })
 }
 
-/** Options whose text is shown as it is. Numbers and switches always are. */
+/** Options whose text is shown unchanged. Numbers and switches are always shown. */
 const SHOWN: ReadonlySet<string> = new Set(
   [
     'balances chain contact data host key-file licence log-level name ops-host origin origin-url public-url',
@@ -63,7 +63,9 @@ const SHOWN: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 
-/** Options of a command that are in effect, by name. `given` stands for a value that may hold a secret or an account. */
+/**
+ * Options of a command that are in effect, by name. `given` replaces a value that may contain a secret or an account.
+ */
 export function shownSettings(command: Command): Readonly<Record<string, string | number | boolean>> {
   const shown: Record<string, string | number | boolean> = {}
   for (const one of command.options) {

@@ -51,7 +51,7 @@ type CheckSettings = Readonly<{
 }>
 
 /**
- * Recomputes everything in a store from the lines of its log, with the tree and the signatures, and reports the
+ * Recomputes everything in a store from the lines of its log, with the tree and the signatures. Reports the
  * differences.
  */
 export async function check({ data, keys = [] }: CheckSettings, context: CommandContext): Promise<ExitCode> {
@@ -68,18 +68,18 @@ export async function check({ data, keys = [] }: CheckSettings, context: Command
   return faults > 0 ? 1 : 0
 }
 
-/** The mark of a directory to compare its store with; null, with a notice, when the store is only behind its table. */
+/** Mark of a directory to compare its store with. Null, with a notice, when the store is only behind its table. */
 function comparedMark(data: string, keys: readonly SigningKey[], context: CommandContext): HighWater | null {
   const mark = readHighWater(data)
   using db = openForReading(storePath(data))
-  // The check itself reports a store that cannot be read.
+  // The check itself reports an unreadable store.
   const fault = tryRead(() => faultAtStart(db, mark, keys)) ?? null
   if (fault === null || !isBehindCarrier(db, fault)) return mark
   printNotice(context, `${textOfFault(fault)}; its table has the rest`)
   return null
 }
 
-/** Store to check, path of the store to compare it with, which is removed, and what must agree with it. */
+/** Store to check, path of the temporary store to compare it with, and the mark and keys that must agree with it. */
 type CheckedStore = Readonly<{
   store: string
   scratch: string
@@ -88,8 +88,8 @@ type CheckedStore = Readonly<{
 }>
 
 /**
- * Checks one store file that nobody writes, tells each fault and counts them. Throws a CommandError when the disk is too
- * small, or at a stop.
+ * Checks one store file that nobody writes, prints each fault and counts them. Throws a CommandError when the disk is
+ * too small, or at a stop.
  */
 export async function checkStore(
   { store, scratch, mark, keys }: CheckedStore,
@@ -106,7 +106,7 @@ export async function checkStore(
   removeStore(scratch)
   try {
     const found = readFaults(store)
-    // Told first: what follows may not be able to read the store.
+    // Printed first, because the next steps may be unable to read the store.
     for (const one of found) printNotice(context, one)
     const fault = await auditFault(store, mark, keys, context)
     if (fault !== null) printNotice(context, fault)
@@ -114,7 +114,7 @@ export async function checkStore(
     let step = steps.next()
     while (step.done !== true) {
       progress.at(step.value, step.value)
-      // Signals are handled between turns of the event loop only.
+      // Signals are handled only between turns of the event loop.
       await turn()
       if (context.stop.aborted) {
         steps.return({ events: step.value, differences: [] })

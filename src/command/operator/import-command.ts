@@ -48,7 +48,7 @@ export function importCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Refuses missing files before anything is made for the import. */
+/** Refuses missing files before the import creates anything. */
 function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     if (file === STDIN) continue

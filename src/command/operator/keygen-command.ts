@@ -30,7 +30,7 @@ export function keygenCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Prints the vkey of a key, which is made with `to`. Throws a CommandError for wrong options and files. */
+/** Prints the vkey of a key, which is created with `to`. Throws a CommandError for wrong options and files. */
 export function keygen(
   { to, show, origin, witness, mlDsa }: KeygenOptions,
   context: CommandContext,

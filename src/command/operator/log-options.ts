@@ -8,7 +8,7 @@ import { keyFiles, networks, option, originName, rateLimit, wholeBetween } from 
 import { shellQuoted } from '../terminal/output.ts'
 import type { NodeSettings } from '../service/node-threads.ts'
 
-/** Origin of a log for development or demonstration, and name for a key that no log has yet. */
+/** Origin of a log for development or demonstration, and name for a key without a log. */
 export const ORIGIN: string = 'localhost/daybook'
 
 /** Options of the commands that may make a log. */
@@ -77,7 +77,7 @@ export function newLogOf(
 const NO_NAME =
   'a new log needs --origin: its name in every signature, for ever, such as data.example.org/book; to try things out, give --development'
 
-/** Whether an origin names no site: that of a log for development, or of a demonstration. */
+/** Whether an origin names no site, as for development or a demonstration. */
 export function namesNoSite(origin: string): boolean {
   return /^simulated\.|^localhost(?:[:/]|$)/.test(origin)
 }
@@ -105,7 +105,7 @@ export type NodeOptions = Readonly<{
 /** Parses the number of a port. */
 export const portNumber: (text: string) => number = wholeBetween(0, 65_535)
 
-/** Options of a command that serves a log. `listener` has those of its private listener. */
+/** Options of a command that serves a log. `listener` has the options of its private listener. */
 export function nodeOptions(listener: readonly Option[]): readonly Option[] {
   return [
     option('--verify-first', 'hash the whole log again before the first answer'),

@@ -4,7 +4,7 @@ import { errorMessage } from '../../protocol/error-reason.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 
-/** A node that listens. `broken` resolves with the reason when it must stop by itself. */
+/** Listening node. `broken` resolves with the reason when it must stop by itself. */
 type RunningNode = AsyncDisposable & Readonly<{ broken: Promise<string> }>
 
 /** Milliseconds of a stop beyond the drain. With the default of `--drain`, a stop takes 60 s at most. */
@@ -19,9 +19,9 @@ type EndSettings = Readonly<{
 }>
 
 /**
- * Waits for a signal or for the first failure, and ends the node with its log lines. `work` runs beside the node until its
- * end: it gets a signal, and its failure ends the node. Does not wait beyond the headroom for a node that does not end:
- * the exit code is then 1, and the caller ends the process with what is still open.
+ * Waits for a signal or for the first failure, and ends the node with its log lines. `work` runs beside the node until
+ * its end: it gets a signal, and its failure ends the node. Waits no longer than the headroom for the node to end.
+ * After that the exit code is 1, and the caller must end the process.
  */
 export async function runToEnd(
   node: RunningNode,

@@ -77,7 +77,7 @@ export async function loadServeParts(plugged: readonly PluggedOption[]): Promise
   return await Promise.all(plugged.flatMap(({ serve: load }) => load?.() ?? []))
 }
 
-/** The port of the first part whose options the user has chosen; null when there is none. */
+/** Port of the first part whose options the user has chosen; null when there is none. */
 function chosen<Port>(
   parts: readonly ServePart[],
   of: (part: ServePart) => Port | null | undefined,
@@ -114,13 +114,13 @@ export const SERVE_OPTIONS: readonly Option[] = [
 type ServePorts = Pick<ServiceSettings, 'carrier' | 'cosigners'> &
   Readonly<{
     simulated: boolean
-    /** The judge of transactions of a log of this chain; null when the chain is not known yet. */
+    /** Judge of transactions for a log of this chain; null when the chain is not known yet. */
     judgeOf(chain: Chain | null): ServiceSettings['judge']
   }>
 
 /**
- * Settings of the service. `simulated` is for `demo`; the ports are those that options fill. Throws a CommandError for
- * options that contradict each other.
+ * Settings of the service. `simulated` is for `demo`; options fill the ports. Throws a CommandError for contradicting
+ * options.
  */
 export function settingsOf(
   options: ServeOptions,
@@ -130,7 +130,7 @@ export function settingsOf(
   if (carrier !== null) refuseChanges(options)
   const newLog = newLogOf(options, simulated, carrier !== null)
   makeFolder(options.data, '--data')
-  // Before the key and the token are made: a mistake leaves nothing behind.
+  // Before the key and the token are created, so that a mistake leaves nothing behind.
   const isUnknown = carrier !== null && !hasStore(options.data)
   const judge = judgeOf(isUnknown ? null : newLog.chain)
   return {
@@ -157,7 +157,7 @@ export function settingsOf(
   }
 }
 
-/** Refuses options that would make another log than the one which other machines carry, or sign it with another key. */
+/** Refuses options that would make another log than the one on the other machines, or sign it with another key. */
 function refuseChanges(options: ServeOptions): void {
   const { acceptLoss, acceptNewKey, origin, development, upgrade } = options
   const given = { acceptLoss, acceptNewKey, origin, development, upgrade }
@@ -169,7 +169,7 @@ function refuseChanges(options: ServeOptions): void {
   )
 }
 
-/** Serves until a signal stops it or the store fails. `meanwhile` runs at the same time (the simulator). */
+/** Serves until a signal stops it or the store fails. `meanwhile` (the simulator) runs at the same time. */
 export async function serve(
   settings: ServiceSettings,
   context: CommandContext,
@@ -177,7 +177,7 @@ export async function serve(
   meanwhile: (service: Service, stop: AbortSignal) => Promise<void> = async () => {},
 ): Promise<ExitCode> {
   const beganMs = context.monotonicMs()
-  // The modules of the service take most of the time that a command needs to start: only this one waits for them.
+  // Loading the service takes most of a command's start, so that only `serve` waits for it.
   const { startService } = await import('../service/service.ts')
   const service = await startService(settings, context, lines)
   const { port, publishPort } = service

@@ -16,14 +16,16 @@ import { shellQuoted } from '../terminal/output.ts'
 /** Bits of a file mode that give other users any access. */
 export const OTHERS = 0o077
 
-/** Default path of the key of a data directory: beside the directory, so that a copy of it has no key. */
+/**
+ * Default path of the key of a data directory. It is beside the directory, so that a copy of the directory has no key.
+ */
 export function defaultKeyFile(data: string): string {
   return `${resolve(data)}.key`
 }
 
 /**
- * Keys that sign a log: from the given files, one or two, or from the default file, which is made for a log that does not
- * exist yet.
+ * Keys that sign a log: one or two from the given files, or the default file. The default file is created for a new
+ * log.
  */
 export function readSigningKeys(
   files: readonly string[] | undefined,
@@ -34,7 +36,7 @@ export function readSigningKeys(
   if (files === undefined && !hasStore(data) && !existsSync(defaultKeyFile(data))) {
     const path = defaultKeyFile(data)
     const key = makeDefaultKey(path, data)
-    // Another process has made the key of the same log since. The lock of the directory decides between the two.
+    // Another process has created the key of the same log since. The lock of the directory decides between the two.
     if (key === null) return [readKeyFile(path, context)]
     printNotice(context, `made the key that signs this log: ${path}. Keep a copy of it and publish its vkey:`)
     printNotice(context, vkeyOf(key, origin))
@@ -52,7 +54,7 @@ export function readSigningKeys(
   return keys
 }
 
-/** Keys of a log that other machines carry: those of the files, or of the default file, which must exist. */
+/** Keys of a log that other machines carry, from the files or from the default file, which must exist. */
 export function readSharedKeys(
   files: readonly string[] | undefined,
   data: string,
@@ -66,7 +68,7 @@ export function readSharedKeys(
   return (files ?? [defaultKeyFile(data)]).map((path) => readKeyFile(path, context))
 }
 
-/** Keys that must have signed a log which is only checked: those of the files, or the default key if it exists. */
+/** Keys that must have signed a log that is only checked, from the files or from the default key if it exists. */
 export function readKnownKeys(
   files: readonly string[] | undefined,
   data: string,
@@ -77,9 +79,8 @@ export function readKnownKeys(
 }
 
 /**
- * Keys of a log whose newest trees they may have signed, for a comparison that is also made without a key: those of the
- * files, or the default key. A file that is missing or cannot be read counts as none, and the caller tells of a given
- * one.
+ * Keys that may have signed the newest trees, for a comparison that does not require a key. They come from the files or
+ * the default key. Unreadable and missing files are ignored, and the caller reports a given one.
  */
 export function readableKeys(
   files: readonly string[] | null,
@@ -96,7 +97,7 @@ export function readableKeys(
   })
 }
 
-/** Makes the key of a new log beside its data directory; null when the file has come into being meanwhile. */
+/** Creates the key of a new log beside its data directory; null when the file has appeared meanwhile. */
 function makeDefaultKey(path: string, data: string): SigningKey | null {
   try {
     return makeKeyFile(path, '--data')
@@ -113,16 +114,16 @@ export function makeKeyFile(path: string, option: string): SigningKey {
   return signingKey(makePrivateKey(path, option, 'ed25519'))
 }
 
-/** Type of a private key: a log has Ed25519, a witness also ML-DSA-44. */
+/** Type of a private key. A log has Ed25519, a witness also ML-DSA-44. */
 type PrivateKeyType = 'ed25519' | 'ml-dsa-44'
 
-/** Makes a key in a new file that only its owner may read (PKCS #8, PEM). */
+/** Creates a key in a new file that only its owner may read (PKCS #8, PEM). */
 export function makePrivateKey(path: string, option: string, type: PrivateKeyType): KeyObject {
   const { privateKey } = type === 'ed25519' ? generateKeyPairSync(type) : generateKeyPairSync(type)
   makeFolder(dirname(path), option)
   try {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
-    // On the disk, so that a power cut leaves neither a log whose key is lost nor a half-written key.
+    // Durable, so that a power cut leaves neither a log without its key nor a partial key.
     createDurably(path, pem)
   } catch (cause) {
     if (isExisting(cause))
@@ -142,7 +143,7 @@ export function readKeyFile(path: string, context: Pick<CommandContext, 'hasFile
   return ed25519Of(path, readPrivateKey(path, context))
 }
 
-/** A private key as one that signs a log. `path` names the file in the error for a key of another type. */
+/** Private key that signs a log. `path` names the file in the error for another key type. */
 export function ed25519Of(path: string, key: KeyObject): SigningKey {
   if (key.asymmetricKeyType !== 'ed25519')
     throw new UsageError(`${path} does not hold an Ed25519 key: make one with keygen`)
@@ -188,7 +189,7 @@ function signingKey(privateKey: KeyObject): SigningKey {
   return { privateKey, publicKey: base64urlnopad.decode(x) }
 }
 
-/** The key of a witness. `path` names the file in the error for a key of another type. */
+/** Key of a witness. `path` names the file in the error for another key type. */
 export function witnessKeyOf(path: string, name: string, privateKey: KeyObject): CosignerKey {
   const type = privateKey.asymmetricKeyType
   if (type !== 'ed25519' && type !== 'ml-dsa-44')

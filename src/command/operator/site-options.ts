@@ -17,7 +17,7 @@ export type SiteOptions = Readonly<{
 const NAME_CHARS_MAX = 60
 const TOKEN_CHARS_MAX = 12
 const EXPLORERS_MAX = 8
-/** A page that is older than this misleads: a CDN keeps it for a little longer while it asks again. */
+/** Longest cache time of a page. An older page misleads, and a CDN keeps it a little longer while it revalidates. */
 const PAGE_CACHE_SECONDS_MAX = 60
 /** Control characters and lone surrogates, which no header or page may contain. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
@@ -69,7 +69,7 @@ function shortText(text: string, charsMax: number): string {
   return text
 }
 
-/** Adds explorers to those of earlier options. An environment variable holds several with spaces between them. */
+/** Adds explorers to those of earlier options. An environment variable has several, separated by spaces. */
 function explorers(text: string, earlier: readonly Explorer[]): readonly Explorer[] {
   const written = text.split(/\s+/).filter((one) => one !== '')
   const all = [...earlier, ...written.map(explorerOf)]
@@ -83,7 +83,7 @@ function explorerOf(text: string): Explorer {
   throw new InvalidArgumentError('give an address that begins with https: and has {tx} after its host')
 }
 
-/** Parses the address of a site: a scheme, a host and perhaps a port, nothing more. */
+/** Parses the address of a site: only a scheme, a host and an optional port. */
 export function publicUrl(text: string): string {
   const url = UNPRINTABLE.test(text) ? null : URL.parse(text)
   if (url === null || !['https:', 'http:'].includes(url.protocol) || `${url.origin}/` !== url.href) {

@@ -106,7 +106,7 @@ async function runUpgrade(
   try {
     return await upgradeStore({
       dataDirectory: data,
-      // A given file that cannot be read is refused: without its key, a whole store would look wrong.
+      // A given file that cannot be read is refused, because without its key a good store would look wrong.
       keys: files?.map((path) => readKeyFile(path, context)) ?? readableKeys(null, data, context),
       version: VERSION,
       rebuild,
@@ -129,7 +129,7 @@ async function runUpgrade(
   }
 }
 
-/** Time between two lines about the progress where no terminal shows a bar. */
+/** Time between two progress lines where no terminal shows a bar. */
 const LINE_MS = 15_000
 
 const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
@@ -142,7 +142,7 @@ const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
   renaming: 'replacing the old store',
 }
 
-/** Tells what an upgrade needs, how far it is, and when the service is to be stopped. */
+/** Reports the space that an upgrade needs, its progress, and when the service must be stopped. */
 function openTelling(context: CommandContext) {
   const progress = openProgress('upgrading', 'events', context)
   let toldMs = context.monotonicMs()

@@ -4,7 +4,7 @@ import { endOldConnections } from '../../publish/api/listener-limits.ts'
 import { openOperations, type OperationsAnswer, type OperationsPath } from '../../publish/api/operations.ts'
 import { assert } from '../../protocol/brand.ts'
 
-/** Most connections of the private listener; a further one ends the oldest. */
+/** Most connections of the private listener. A further one ends the oldest. */
 export const OPERATIONS_CONNECTIONS_MAX = 64
 
 type OperationsSettings = Readonly<{
@@ -17,7 +17,7 @@ type OperationsSettings = Readonly<{
   onCrowded(): void
 }>
 
-/** Starts the private listener of a mirror or a witness: `/livez`, `/readyz` and `/metrics`. It has no way to publish. */
+/** Starts the private listener of a mirror or a witness: `/livez`, `/readyz` and `/metrics`. It cannot publish. */
 export async function startOperations(
   settings: OperationsSettings,
 ): Promise<AsyncDisposable & { port: number }> {

@@ -13,9 +13,9 @@ import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ExitCode, CommandContext } from '../terminal/command-context.ts'
 
 /**
- * An option of the program: a room that talks to other machines, and that one can delete. `main.ts` plugs it in by a
- * line of its table. The core imports no option, and no option imports another. An option adds commands, and parts of
- * commands of the core. Each part is loaded when its command runs.
+ * Option of the program: a room that talks to other machines, and that one can delete. `main.ts` plugs it in by a line
+ * of its table. The core imports no option, and no option imports another. An option adds commands, and parts of the
+ * core's commands. Each part is loaded when its command runs.
  */
 export type Option = Readonly<{
   /** Commands of its own. */
@@ -31,23 +31,27 @@ export type Option = Readonly<{
 }>
 
 /**
- * Part of `serve`: one or more of the three ports of a running node. A function that reads parsed options returns null
- * when they do not choose the port, and throws a CommandError for a mistake.
+ * Part of `serve`, which fills one or more of the three ports of a running node. A function that reads parsed options
+ * returns null when they do not choose the port. It throws a CommandError for a mistake.
  */
 export type ServePart = Readonly<{
   /** Its options of the command. */
   options: readonly CommandOption[]
   /** Port `leads()`: other machines carry the log, and one of its nodes leads. */
   carrier?(options: object): LogCarrier | null
-  /** Port `judge(tx)`: asks what became of transactions. `chain` is that of the log; null when it is not known yet. */
+  /**
+   * Port `judge(tx)`: asks a blockchain about transactions. `chain` is that of the log; null when it is not known yet.
+   */
   judge?(options: object, chain: Chain | null): Judge | null
-  /** A judge that asks these servers, `solana=URL`, at this pace: for `demo`, which has a pretend chain. */
+  /** Judge that asks these servers, `solana=URL`, at this rate. For `demo`, which has a pretend chain. */
   judgeAt?(servers: string, requestsPerMinute: number): Judge
   /** Port `cosign(checkpoint)`: asks others to cosign the log. */
   cosigners?(options: object): Cosigners | null
 }>
 
-/** Other machines that carry the log. The module of their part in the writer's thread is a thread of its own. */
+/**
+ * Other machines that carry the log. Their part in the writer's thread has a module of its own, which is that thread.
+ */
 export type LogCarrier = WriterPart &
   Readonly<{
     /** Registers metrics. Returns the reader of that thread's reports. */
@@ -64,7 +68,7 @@ export type Judge = WriterPart &
     reportReader(node: NodeTools): ReportReader
   }>
 
-/** Others that are asked to cosign the log, whose newest checkpoint with a quorum they keep beside the store. */
+/** Witnesses that are asked to cosign the log. The newest checkpoint with a quorum is stored beside the store. */
 export type Cosigners = Readonly<{
   /** Asks them from now on. */
   start(node: NodeTools & Readonly<{ data: string; reader: FedLog }>): AsyncDisposable
@@ -72,7 +76,9 @@ export type Cosigners = Readonly<{
 
 type FedLog = Pick<LogReader, 'identity' | 'head' | 'snapshot'>
 
-/** Reader of the reports that a part of the writer's thread sends. A method, so that each part names its own reports. */
+/**
+ * Reader of the reports from a part of the writer's thread. It is a method, so that each part has its own report types.
+ */
 export type ReportReader = Readonly<{ read(report: object): void }>['read']
 
 /** Metrics, log lines and clocks of a node. */
@@ -87,7 +93,7 @@ export type PublishPart = Readonly<{
   /** Its options of the command, and its examples in the help. */
   options: readonly CommandOption[]
   help: string
-  /** Whether the parsed options choose it in place of the file. Throws a CommandError for a mistake. */
+  /** Whether the parsed options choose it instead of the file. Throws a CommandError for a mistake. */
   isChosen(options: object, file: string | null): boolean
   /** Publishes the drafts of the source. */
   publish(options: object, context: CommandContext): Promise<ExitCode>
@@ -102,7 +108,9 @@ export type VerifyPart = Readonly<{
   checkOf(options: object, source: Source, context: CommandContext): Promise<ChainCheck | null>
 }>
 
-/** Part of `mirror`, a node that proves the log of another service: port `cosign(checkpoint)` for what it has proved. */
+/**
+ * Part of `mirror`, a node that proves the log of another service. Port `cosign(checkpoint)`: cosigns the proved log.
+ */
 export type MirrorPart = Readonly<{
   /** Its options of the command. */
   options: readonly CommandOption[]
@@ -112,13 +120,13 @@ export type MirrorPart = Readonly<{
 
 /** Witness of a mirror. */
 export type MirrorWitness = Readonly<{
-  /** Takes its directory and looks whether its port is free, before the mirror is built. Throws a CommandError. */
+  /** Locks its directory and checks that its port is free, before the mirror is built. Throws a CommandError. */
   take(): Promise<Disposable>
-  /** Opens its keys and its state. Throws a CommandError when it must not go on with them. */
+  /** Opens its keys and its state. Throws a CommandError when it must not continue with them. */
   open(log: ProvedLog, node: NodeTools & Readonly<{ context: CommandContext }>): OpenMirrorWitness
 }>
 
-/** The witness of a mirror, whose public listener can be started. `operations`: the private listener of the mirror. */
+/** Witness of a mirror, whose public listener can be started. `operations` is the private listener of the mirror. */
 type OpenMirrorWitness = Disposable &
   Readonly<{
     listen(
@@ -126,14 +134,14 @@ type OpenMirrorWitness = Disposable &
     ): Promise<AsyncDisposable & Readonly<{ port: number }>>
   }>
 
-/** A log that this node has proved, with its present keys. */
+/** Log that this node has proved, with its current keys. */
 export type ProvedLog = TrustedLog &
   Readonly<{
     /** Refusal of a checkpoint that the log has signed; null when this node has proved its tree. */
     whyNot(signed: Readonly<{ checkpoint: Checkpoint; note: Note }>): Promise<GuardRefusal | null>
   }>
 
-/** `unproved`: not now. `inconsistent`: the log has signed a tree that cannot be. */
+/** `unproved`: not proved now. `inconsistent`: the log has signed an impossible tree. */
 export type GuardRefusal = Readonly<{ outcome: 'unproved' | 'inconsistent'; reason: string }>
 
 /** Surroundings of every command. */
@@ -145,7 +153,7 @@ export type ProgramContext = Readonly<{
   options: readonly Option[]
 }>
 
-/** A command: its words, its options, and what it does. */
+/** Command: its name, its options, and the function that runs it. */
 export type CommandSpec = Readonly<{
   name: string
   alias?: string | undefined
@@ -156,13 +164,13 @@ export type CommandSpec = Readonly<{
   help?: string
   /** Commands below it. */
   commands?: readonly CommandSpec[]
-  /** Whether the command above runs it when none is named. */
+  /** Whether the parent command runs it when no subcommand is named. */
   isDefault?: true
-  /** Runs it with its arguments, its parsed options and the command of commander. */
+  /** Runs it with its arguments, its parsed options and commander's command. */
   run?(...given: unknown[]): ExitCode | Promise<ExitCode>
 }>
 
-/** Headings of the groups of commands in the help, by those who use them. The help has them in this order. */
+/** Headings of the groups of commands in the help, by users, in the order of the help. */
 export const COMMAND_GROUPS = {
   trial: 'To try Daybook:',
   readers: 'For players, analysts and developers:',
@@ -170,7 +178,7 @@ export const COMMAND_GROUPS = {
   operators: 'For operators:',
 } as const
 
-/** A command that is loaded when it is called, and the group of the help that has it. */
+/** Command that is loaded when it is called, and its group in the help. */
 export type LazyCommand = Readonly<{
   group: keyof typeof COMMAND_GROUPS
   name: string

@@ -1,7 +1,7 @@
-/** A wake-up of one waiter, which is kept until it waits. */
+/** Wake-up of one waiter. It is kept until the waiter waits. */
 export type Wakeup = Readonly<{
   wake(): void
-  /** Waits for the next wake-up, for one since the last wait, for so many milliseconds, or until the signal is aborted. */
+  /** Waits for a wake-up since the last wait, for at most `ms` milliseconds, or until the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>
 }>
 

@@ -124,7 +124,10 @@ async function correct(seq: number, options: CorrectOptions, context: CommandCon
 /** Fields that the publish API refuses when another command has corrected or replaced the event. */
 const CORRECTED_FIELDS: readonly string[] = ['ref', 'details.corrects', 'details.restates']
 
-/** Tells which events have cancelled and replaced an event, and what to do; null when nothing has cancelled it. */
+/**
+ * Text that tells which events have cancelled and replaced an event, and what to do; null when nothing has cancelled
+ * it.
+ */
 async function earlierCorrection(seq: number, read: Read): Promise<string | null> {
   const answer = await withCommandErrors(() => read('eventCorrections'))
   const { correctedBy, restatedBy }: EventCorrections = answer.json()
@@ -135,10 +138,10 @@ async function earlierCorrection(seq: number, read: Read): Promise<string | null
     : `${cancelled} and replaced by ${restatedBy}: correct ${restatedBy}`
 }
 
-/** Asks for the event, or for what belongs to it. */
+/** Requests the event, or an answer about it. */
 type Read = (id: EndpointId, query?: QueryValues) => Promise<Answer>
 
-/** Details for the replacement: those of the event, with the review that a later hold set for a prize. */
+/** Details for the replacement: those of the event, with a prize's review that a later hold has set. */
 async function replacedDetails(
   { seq, type, kind, contestId }: EventWire,
   { details: given }: JsonObject,
@@ -148,9 +151,9 @@ async function replacedDetails(
   const { details }: EventDetails = (await read('eventDetails')).json()
   if (type !== 'prize' || contestId === null || (isJsonObject(given) && 'reviewUntil' in given))
     return details ?? {}
-  // The replacement is newer than the hold, which therefore would not apply to it.
+  // The replacement is newer than the hold, which would therefore not apply to it.
   const { correctedBy }: EventCorrections = (await read('eventCorrections')).json()
-  // A hold after the correction is no part of the drafts: a repetition of the command has the same ones.
+  // Ignores a hold after the correction, so that a repeated command has the same drafts.
   const query = { type: 'hold', kind, contestId, after: seq, before: correctedBy ?? undefined, details: true }
   const page: EventsPage = (await read('events', { ...query, order: 'desc', limit: 1 })).json()
   const [hold] = page.events
@@ -160,7 +163,7 @@ async function replacedDetails(
   return { ...details, reviewUntil }
 }
 
-/** Outcome of one draft; `until` says how long a held one waits, and `program` is that of the user. */
+/** Outcome of one draft. `until` says how long a held draft waits; `program` is the user's name for this program. */
 function receiptText(
   program: string,
   receipt: Readonly<{ status: string; seq: number | null }> | undefined,
@@ -202,7 +205,7 @@ function restatementDraft(
   { details: given, ...fields }: JsonObject,
   { ref }: CorrectOptions,
 ): JsonObject {
-  // A published moment is a pair of fields, and a draft has one of them. The event's own `restates` does not apply.
+  // A published moment is a pair of fields, of which a draft has one. The event's own `restates` does not apply.
   const own = Object.entries(details).filter(([key]) => key !== 'restates' && !isTwin(key, details))
   const kept = Object.entries({ kind, contestId, kots, tx }).filter(([, value]) => value !== null)
   return {

@@ -12,13 +12,13 @@ function isStatus(text: string): text is DraftStatus {
   return STATUSES.some((status) => status === text)
 }
 
-/** Number of drafts by the status that the log gave them. */
+/** Number of drafts by the status in the log. */
 export type DraftCounts = Readonly<{
-  /** Counts a draft. One whose transaction failed or that the operator dropped is named. */
+  /** Counts a draft. Names it if its transaction failed or the operator dropped it. */
   add(name: string, status: string): void
   /** Reports the counts on standard error when they have changed, at most once a minute. */
   reportChange(): void
-  /** Prints the counts to the output, and says on standard error what held drafts wait for. */
+  /** Prints the counts to the output. Explains on standard error why held drafts wait. */
   report(): void
   /** Number of drafts that are never published. */
   ended(): number

@@ -11,8 +11,8 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
 /**
- * Yields the lines of an input until its end or a stop. Throws a CommandError at a line that cannot be a draft, and when
- * the input cannot be read. `name` is the input's name in that error.
+ * Yields the lines of an input until its end or a stop. Throws a CommandError for a line that cannot be a draft, and
+ * for an input that cannot be read. `name` is the input's name in that error.
  */
 export async function* draftLines(
   source: Readable,
@@ -35,12 +35,12 @@ export async function* draftLines(
   }
 }
 
-/** Fault of a line that cannot be a draft, as the end of a message; null when it may be one. Never repeats the line. */
+/** Fault of a line that cannot be a draft, for the end of a message; null if it may be one. Never repeats the line. */
 function lineFault(bytes: Buffer): string | null {
   if (bytes.length > DRAFT_LINE_BYTES_MAX) {
     return `is longer than ${DRAFT_LINE_BYTES_MAX} bytes, the most of a draft`
   }
-  // Decoding would replace such bytes, and the log would keep what nobody wrote.
+  // Decoding would replace such bytes, and the log would keep text that nobody wrote.
   return isUtf8(bytes) ? null : 'is not UTF-8'
 }
 
@@ -71,7 +71,7 @@ function openCutter(): Cutter {
         start = end + 1
       }
       rest = bytes.subarray(start)
-      // Refuses it now, because a line without an end would fill the memory. One byte more may be its line break.
+      // Refused now, because a line without an end would fill the memory. One byte more may be its line break.
       if (rest.length > DRAFT_LINE_BYTES_MAX + 1) yield* lineOf(rest)
     },
     *end() {

@@ -11,19 +11,19 @@ import {
 /** Most drafts and bytes of one request. */
 const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
-/** Waits between two attempts: doubled from the first to the last. */
+/** First wait between two attempts. It doubles up to the longest. */
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 30_000
-/** Longest wait before a draft is tried again that waits for held ones. A settlement takes some seconds. */
+/** Longest wait before a retry of a draft that waits for held ones. A settlement takes some seconds. */
 const HELD_RETRY_MS_MAX = 5_000
 /** Longest wait that an answer may ask for. */
 const ASKED_MS_MAX = 60_000
 const TOO_LARGE = 413
 
-/** A draft as a line of JSON, and the name of its place for messages. */
+/** Draft as a line of JSON, and the name of its source for messages. */
 export type DraftRow = Readonly<{ name: string; line: string }>
 
-/** Called with rows that the log has taken, in order, before the next ones are sent. */
+/** Called with accepted rows, in order, before the next ones are sent. */
 type Settle<Row> = (
   rows: readonly Row[],
   receipts: readonly DraftOutcome[],
@@ -35,28 +35,31 @@ type SendEnd = Readonly<
   { is: 'sent' } | { is: 'stopped' } | { is: 'refused'; reason: string; otherLog: string | null }
 >
 
-/** Publish API that is asked until it answers. `access.log` is the log of the first answer, and of every later one. */
+/**
+ * Access to the publish API, with retries until it answers. `access.log` is the log of the first answer, which every
+ * later one must have.
+ */
 export type DraftSender = {
   access: PublishAccess
   readonly trouble: TroubleReport
-  /** Waits between two attempts, unless or until the command is stopped; `pause` if absent. */
+  /** Wait between two attempts, which a stop ends; `pause` by default. */
   readonly wait?: typeof pause
 }
 
 /**
- * Sends rows in order. When one is refused, those before it are sent and then it alone. A refusal that can pass by itself
- * is waited for, without end.
+ * Sends rows in order. After a refusal, the rows before the refused one are sent, then it alone. A temporary refusal is
+ * retried without end.
  */
 export async function sendRows<Row extends DraftRow>(
   sender: DraftSender,
   rows: readonly Row[],
   settle: Settle<Row>,
 ): Promise<SendEnd> {
-  /** First row that is not settled; index of the row that is sent alone; most rows of a request. */
+  /** First unsettled row; index of the row that is sent alone; most rows of a request. */
   let [from, alone, most] = [0, -1, REQUEST_DRAFTS]
   const { wait = pause } = sender
   let waitMs = RETRY_MS_MIN
-  /** Rows that were refused with an earlier one, and the reason of each. */
+  /** Rows that were refused together with an earlier one, and the reason of each. */
   const bad = new Map<number, string>()
   while (from < rows.length) {
     const part = rows.slice(from, endOf(rows, from, alone, most))
@@ -111,7 +114,7 @@ function endOf(rows: readonly DraftRow[], from: number, alone: number, most: num
   return end
 }
 
-/** Whether the same request may succeed later without anybody's help. */
+/** Whether the same request may succeed later without help. */
 function passes({ status, held }: PublishFailure): boolean {
   return status === null || status === REQUEST_TIMEOUT || status === 429 || status >= 500 || held > 0
 }
@@ -131,7 +134,7 @@ function reasonOf(
 
 const REPEAT_MS = 60_000
 
-/** Reports of something that keeps the command waiting: at its beginning, each minute while it lasts, and at its end. */
+/** Reports of a fault that makes the command wait: at its beginning, each minute while it lasts, and at its end. */
 export type TroubleReport = Readonly<{
   lasts(line: string): void
   over(line: string): void

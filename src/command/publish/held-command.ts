@@ -52,7 +52,7 @@ export function heldCommand({ context }: ProgramContext): CommandSpec {
   }
 }
 
-/** Drafts of one request for a page, and refs of one decision: the most that the publish API takes. */
+/** Drafts of one page, and refs of one decision: the maximum of the publish API. */
 const PAGE_DRAFTS = 1_000
 const DECISION_REFS = 1_000
 
@@ -135,8 +135,8 @@ const DONE: Readonly<Record<HeldDecision, string>> = {
 }
 
 /**
- * Decides about held drafts and prints the outcome of each. Exit code 1 when one of them did not become what was wanted:
- * repeating the command is harmless.
+ * Decides about held drafts and prints the outcome of each. Exit code 1 if one of them has another outcome than the
+ * decided one. Repeating the command is harmless.
  */
 async function decideHeld(
   decision: HeldDecision,

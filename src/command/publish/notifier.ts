@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { pause } from '../terminal/command-context.ts'
 
-/** Wakes a waiting loop. A notice while nobody waits is kept for the next wait. */
+/** Notifier of a waiting loop. A notice is kept for the next wait if nobody waits. */
 type Notifier = Readonly<{
   notify(): void
   clear(): void
-  /** Waits for a notice, for some milliseconds at most; null for no limit. */
+  /** Waits for a notice, at most `ms` milliseconds; null for no limit. */
   wait(ms: number | null): Promise<void>
 }>
 

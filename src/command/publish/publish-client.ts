@@ -5,26 +5,26 @@ import { readAddress } from '../terminal/log-address.ts'
 import { printable } from '../terminal/output.ts'
 import { readToken } from './token-file.ts'
 
-/** Most attempts of one request while the publish API cannot be reached or is full, and the wait between them. */
+/** Most attempts of one request while the publish API is unreachable or full, and the wait between them. */
 const TRIES_MAX = 5
 const RETRY_MS = 1_000
-/** Time for the answer of a node with a fallback. A node that hangs would keep the drafts from the next one. */
+/** Timeout of a node with a fallback. Without it, a node that hangs would keep the drafts from the next one. */
 const ANSWER_MS = 15_000
-/** Time for the answer to a question of an operator: a decision waits for a commit. */
+/** Timeout of an operator's request. A decision waits for a commit. */
 const OPERATOR_ANSWER_MS = 60_000
-/** Status of a request that stops on its way. An answer that comes too late counts as one. */
+/** Status of a request that is interrupted. A late answer counts as one. */
 export const REQUEST_TIMEOUT = 408
 
 /**
- * Addresses of the publish APIs of a log's nodes, the token that they ask for, the id of the log that they must belong to
- * (null for any), and the signal that stops the command.
+ * Access to a log's publish APIs: the addresses of its nodes, the token, the required id of the log (null for any), and
+ * the stop signal of the command.
  */
 export type PublishAccess = Readonly<{
   addresses: AddressChoice
   token: string
   log: string | null
   stop: AbortSignal
-  /** Time in which a node with a fallback must answer; `ANSWER_MS` if absent. */
+  /** Timeout of a node with a fallback; `ANSWER_MS` by default. */
   answerMs?: number
 }>
 
@@ -37,25 +37,25 @@ export function openPublishAccess(to: string, tokenFile: string, context: Comman
 /** Outcome of one draft. */
 export type DraftOutcome = Readonly<{ ref: string; status: string; seq: number | null }>
 
-/** A bad draft of a request: its index, the field at fault, and the reason. */
+/** Bad draft of a request: its index, the field at fault, and the reason. */
 type BadDraft = Readonly<{ draft: number; field: string; reason: string }>
 
-/** Reason why a request failed, with the index of the first bad draft and its field, if there is one. */
+/** Reason for the failure of a request, with the index and field of the first bad draft, if there is one. */
 export type PublishFailure = Readonly<{
   draft: number | null
   field: string | null
   reason: string
-  /** Further bad drafts that the answer names, in their order. */
+  /** Further bad drafts in the answer, in their order. */
   others: readonly BadDraft[]
   /** Whether the drafts may be published all the same. */
   isInDoubt: boolean
-  /** HTTP status of the refusal; 408 also when an answer was late; null when no whole answer came. */
+  /** HTTP status of the refusal; 408 also for a late answer, null without a complete answer. */
   status: number | null
-  /** Time in milliseconds after which a retry is asked for; null when none is named. */
+  /** Requested wait before a retry in milliseconds; null when there is none. */
   retryMs: number | null
-  /** Number of held drafts, when the refusal may pass once they are settled. */
+  /** Number of held drafts, if the refusal may end when they are settled. */
   held: number
-  /** Id of the log of the node, when it refused because it is not the expected one. */
+  /** Log id of the node, if it refused because another log is expected. */
   otherLog: string | null
 }>
 
@@ -65,8 +65,8 @@ type PublishAnswer = Readonly<
 >
 
 /**
- * Sends drafts, one a line, in one request: all or nothing. Repeats it for some seconds while the publish API cannot be
- * reached or is full. A retry never publishes an event twice.
+ * Sends drafts, one a line, in one request: all or nothing. Retries for some seconds while the publish API is
+ * unreachable or full. A retry never publishes an event twice.
  */
 export async function sendDrafts(access: PublishAccess, lines: readonly string[]): Promise<PublishAnswer> {
   let wasInDoubt = false
@@ -87,8 +87,8 @@ export async function sendDrafts(access: PublishAccess, lines: readonly string[]
 }
 
 /**
- * Sends drafts, one a line, in one request, once to each node until one answers for the log. A node that cannot be reached
- * or that is not ready may have published them: the next one gets the same refs, so nothing is published twice.
+ * Sends drafts, one a line, in one request, once to each node until one answers for the log. An unreachable or unready
+ * node may have published them. The next node gets the same refs, so nothing is published twice.
  */
 export async function sendOnce(access: PublishAccess, lines: readonly string[]): Promise<PublishAnswer> {
   const { addresses, stop } = access
@@ -101,7 +101,7 @@ export async function sendOnce(access: PublishAccess, lines: readonly string[]):
   if (last.ok || answers.length === 1 || !concernsNode(last.failure)) return last
   const failures = answers.flatMap((answer) => (answer.ok ? [] : [answer.failure]))
   const reason = [...new Set(failures.map((failure) => failure.reason))].join('; ')
-  // A request that one node gets too slowly must be halved, also when the nodes after it are away.
+  // A request that is too slow for one node must be halved, even if the later nodes are unreachable.
   const isStopped = failures.some(({ status }) => status === REQUEST_TIMEOUT)
   const status = isStopped ? REQUEST_TIMEOUT : last.failure.status
   const isInDoubt = failures.some((failure) => failure.isInDoubt)
@@ -110,7 +110,9 @@ export async function sendOnce(access: PublishAccess, lines: readonly string[]):
 
 const NONE_ASKED = 'no publish API was asked'
 
-/** Whether a failure is of one node, so that another may take the drafts. They may be published all the same. */
+/**
+ * Whether a failure concerns one node, so that another may accept the drafts. The failed node may have published them.
+ */
 export function concernsNode({ status }: Pick<PublishFailure, 'status'>): boolean {
   return status === null || status === REQUEST_TIMEOUT || status >= 500
 }
@@ -144,8 +146,8 @@ async function sendTo(access: PublishAccess, address: URL, lines: readonly strin
 }
 
 /**
- * Asks the publish API as an operator: GET, or POST with a body. Goes on to the next node when one cannot be reached or is
- * not ready: a repeated decision changes nothing. Throws a CommandError unless one answers.
+ * Sends an operator's request to the publish API: GET, or POST with a body. Tries the next node when one is unreachable
+ * or not ready, because a repeated decision changes nothing. Throws a CommandError unless one answers.
  */
 export async function askOperator(
   access: PublishAccess,
@@ -173,10 +175,10 @@ function objectOf({ response, answer }: Whole): Readonly<{ ok: true; answer: Jso
 
 /** End of a request without a usable answer. */
 type NoAnswer = Readonly<{ ok: false }> & Pick<PublishFailure, 'status' | 'isInDoubt' | 'reason'>
-/** A whole answer, and its JSON; null when it is none, as of another program. */
+/** Complete answer and its JSON; null when it is not JSON, for example from another program. */
 type Whole = Readonly<{ ok: true; response: Response; answer: unknown }>
 
-/** Sends one request to one node. `limitMs` limits the wait for the answer; null waits as long as it takes. */
+/** Sends one request to one node. `limitMs` is the timeout of the answer; null means no timeout. */
 async function ask(
   { token, stop }: PublishAccess,
   address: URL,
@@ -196,14 +198,14 @@ async function ask(
     signal: limit === null ? stop : AbortSignal.any([stop, limit]),
   }).catch(() => null)
   if (response === null) {
-    // Nobody can tell a node that hangs from a link that is too slow for the request.
+    // A node that hangs cannot be distinguished from a link that is too slow for the request.
     return limit?.aborted === true && !stop.aborted
       ? noAnswer(`did not answer within ${(limitMs ?? 0) / 1_000} s`, REQUEST_TIMEOUT, true)
       : noAnswer('cannot be reached', null, false)
   }
   const text = await response.text().catch(() => null)
   if (text === null) return noAnswer('broke off its answer', null, true)
-  // Every site may read the public listener; none the private one.
+  // Every site may read the public listener, but none the private one.
   if (response.headers.has('access-control-allow-origin')) {
     const reason = `${address.host} is the public listener: give --to the address of the publish API`
     return { ok: false, status: response.status, isInDoubt: false, reason }
@@ -276,28 +278,28 @@ function listIn(value: unknown, name: string): readonly unknown[] {
 
 /** Addresses that one command may name. */
 const ADDRESSES_MAX = 8
-/** Time at a fallback after which the first node is asked whether it takes drafts again. */
+/** Time at a fallback after which the first node is asked whether it accepts drafts again. */
 const BACK_MS = 60_000
 /** Time limit of that question. */
 const READY_MS = 1_000
 
 const ADDRESS = { what: 'the address of the publish API with --to', example: 'http://127.0.0.1:8081' }
 
-/** Addresses of the nodes of one log. Requests go to one of them as long as it answers. */
+/** Choice between the nodes of one log. Requests go to one of them while it answers. */
 type AddressChoice = Readonly<{
   /** The address that messages name. */
   first: URL
   /** Whether there is a fallback. */
   hasFallback: boolean
-  /** The addresses, in the order in which the next request tries them. */
+  /** Addresses in the order in which the next request tries them. */
   order(): Promise<readonly URL[]>
-  /** Must be called with the address that answered. `fault` says why a request left the one before it. */
+  /** Must be called with the address that answered. `fault` is the reason for leaving the previous address. */
   answered(address: URL, fault: string | null): void
 }>
 
 /**
- * Opens the choice between the addresses of `--to`: the first, and its fallbacks. Tells of each change. A command that is
- * at a fallback goes back to the first node when that one is ready again.
+ * Opens the choice between the addresses of `--to`: the first, and its fallbacks. Reports each change. From a fallback,
+ * a command returns to the first node when that is ready again.
  */
 export function openAddressChoice(to: string, context: CommandContext): AddressChoice {
   const all = to.split(',').map((text) => readAddress(text.trim(), ADDRESS))
@@ -329,7 +331,7 @@ export function openAddressChoice(to: string, context: CommandContext): AddressC
   }
 }
 
-/** Asks a node whether it takes drafts; null when it does not answer in time. */
+/** Asks a node whether it accepts drafts; null when it does not answer in time. */
 async function askReady(address: URL, stop: AbortSignal): Promise<Response | null> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(READY_MS)])
   const answer = await fetch(new URL('/readyz?for=publish', address), { signal }).catch(() => null)
@@ -338,8 +340,8 @@ async function askReady(address: URL, stop: AbortSignal): Promise<Response | nul
 }
 
 /**
- * Id of the log of the first node that answers; null when none does. Before any draft is sent, so that no two nodes can
- * put the same draft into two logs.
+ * Log id of the first node that answers; null when none does. Read before any draft is sent, so that no two nodes put
+ * the same draft into two logs.
  */
 async function logOfNodes({ order }: AddressChoice, stop: AbortSignal): Promise<string | null> {
   for (const address of await order()) {
@@ -350,8 +352,8 @@ async function logOfNodes({ order }: AddressChoice, stop: AbortSignal): Promise<
 }
 
 /**
- * Asks the nodes in turn, until one answers for all of them. `fault` says why the next node is asked, and is null when it
- * is not. Returns every answer, the last one last.
+ * Asks the nodes in turn, until one answers for all of them. `fault` returns the reason to ask the next node, or null.
+ * Returns every answer, the last one last.
  */
 async function askInTurn<Answer>(
   addresses: AddressChoice,

@@ -57,7 +57,7 @@ async function publishFrom(
   return publishInput(createReadStream(file), shellQuoted(file), access, context)
 }
 
-/** Reads the access of the options, pinned to the log of the service at `--url`, if given. */
+/** Access from the options, pinned to the log of the service at `--url` if given. */
 export async function givenAccess(
   { to, tokenFile, url }: PublishOptions,
   context: CommandContext,
@@ -72,8 +72,8 @@ const REQUEST_DRAFTS = 1_000
 const REQUEST_BYTES = 8 * 1024 * 1024
 
 /**
- * Sends the drafts of a file to the publish API, in order. A retry never publishes an event twice: each draft has its ref. Exit code 1
- * when a draft is refused, and when one is never published because it failed or was dropped.
+ * Sends the drafts of a file to the publish API, in order. A retry never publishes an event twice, because each draft
+ * has its ref. Exit code 1 when a draft is refused, failed or was dropped.
  */
 async function publishFile(file: string, given: PublishAccess, context: CommandContext): Promise<ExitCode> {
   const total = statSync(file).size
@@ -152,6 +152,6 @@ async function* batches(
     batch.push(line)
     bytes += size
   }
-  // After a stop the input is incomplete: the last batch is left for the next run.
+  // After a stop the input is incomplete, so the next run must send the last batch.
   if (batch.length > 0 && !stop.aborted) yield batch
 }

@@ -8,9 +8,9 @@ import { openNotifier } from './notifier.ts'
 import type { PublishAccess } from './publish-client.ts'
 
 /**
- * Publishes the lines of an input that may never end, as they arrive and in order. `name` is the input's name in messages. Waits without end for a publish API that is away: the
- * program that writes into a pipe could not go on after its end. Exit code 1 when a draft is refused, and when one is never
- * published because it failed or was dropped.
+ * Publishes the lines of an input that may never end, as they arrive and in order. `name` is the input's name in
+ * messages. Retries without end while the publish API is unreachable, because the program that writes to a pipe could
+ * not continue after an end. Exit code 1 when a draft is refused, failed or was dropped.
  */
 export async function publishInput(
   input: Readable,
@@ -44,18 +44,18 @@ export async function publishInput(
   return counts.ended() > 0 ? 1 : 0
 }
 
-/** Time for which a first line waits for others, so that they share a commit. */
+/** Time that a first line waits for others, so that they share a commit. */
 const LINGER_MS = 50
-/** Lines that wait to be sent before the input is no longer read. */
+/** Most lines that wait to be sent before the input is no longer read. */
 const LINES_MAX = 2_000
 
 /** A line of an input, with its number from 1. */
 type InputLine = DraftRow & Readonly<{ number: number }>
 
 /**
- * Yields the lines of an input that may never end, those of a moment together. Ends with the input or at a stop. Throws
- * after the lines before a line that cannot be a draft, and after those before a failure to read. `name` is the input's
- * name in that error.
+ * Yields the lines of an input that may never end; lines that arrive together are one batch. Ends with the input or at
+ * a stop. Throws for a line that cannot be a draft, and for a failure to read, after it has yielded the lines before.
+ * `name` is the input's name in that error.
  */
 async function* inputLines(
   input: Readable,

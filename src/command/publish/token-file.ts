@@ -6,7 +6,7 @@ import { UsageError } from '../terminal/command-error.ts'
 import { readStart, systemReason } from '../terminal/option-paths.ts'
 import { TOKEN_BYTES_MIN } from '../../publish/api/token-guard.ts'
 
-/** File in the data directory with the token that is made at the first start. */
+/** File in the data directory with the token that the first start creates. */
 export const TOKEN_FILE = 'publish-token'
 /** A token as `Authorization: Bearer` sends it. */
 const TOKEN = /^[\x21-\x7e]+$/
@@ -14,8 +14,8 @@ const TOKEN = /^[\x21-\x7e]+$/
 const TOKEN_FILE_BYTES_MAX = 4_096
 
 /**
- * Tokens that open the publish API: the lines of `file`, at most two (the present token and the next one, while they
- * change). Without a file, a token is made in the data directory at the first start.
+ * Tokens of the publish API: the lines of `file`, at most two (the current and the next one, during a change). Without
+ * a file, the first start creates a token in the data directory.
  */
 export function readTokens(file: string | null, data: string): readonly string[] {
   const path = file ?? join(data, TOKEN_FILE)

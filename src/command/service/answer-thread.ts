@@ -19,7 +19,7 @@ export type ToAnswerThread = Readonly<{
   close(): void
 }>
 
-/** A reply, the head that it was made at, and its processor time in milliseconds. */
+/** A reply, the head at which it was made, and its CPU time in milliseconds. */
 export type MadeAnswer = Readonly<{ reply: Reply; head: Seq; tookMs: number }>
 
 /** Messages to the serving thread. */
@@ -28,7 +28,10 @@ export type FromAnswerThread = Readonly<{
   scripts(): Promise<readonly Script[]>
 }>
 
-/** Makes answers and pages for one serving thread, with the same routes and its own reader, so that they do not block it. */
+/**
+ * Makes answers and pages for one serving thread, so that they do not block it. It has the same routes and its own
+ * reader.
+ */
 function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSettings): void {
   yieldToServing(process.platform)
   const reader = openReader(data, openHeadCell(head))
@@ -39,7 +42,7 @@ function run(port: MessagePort, { data, head, ...settings }: AnswerThreadSetting
       const { user, system } = process.threadCpuUsage(before)
       const made = { head: reader.head().seq, tookMs: (user + system) / 1_000 }
       if (reply.is !== 'coded') return { ...made, reply }
-      // A copy can be transferred: the body itself may be a part of a pool, or kept here.
+      // Only a copy can be transferred: the body itself may be part of a pool, or cached here.
       const body = new Uint8Array(reply.body)
       return transferring({ ...made, reply: { ...reply, body } }, [body.buffer])
     },

@@ -10,15 +10,15 @@ import type { AnswerThreadSettings, FromAnswerThread, MadeAnswer, ToAnswerThread
 /** Answer threads of one serving thread. One caller never occupies both (`openFairPlaces`). */
 export const ANSWER_THREADS = 2
 
-/** Milliseconds after which all threads start, because a start takes a quarter of a second. */
+/** Milliseconds after which all threads start. A start takes a quarter of a second. */
 const WARM_MS = 2_000
 
 /** Threads that make answers. A thread starts when a job first needs it, or after `WARM_MS`. */
 type AnswerThreads = AsyncDisposable &
   Readonly<{
     /**
-     * Has a free thread do a job; at most `ANSWER_THREADS` jobs may be open. Rejects with the error of the answer, or when
-     * the thread fails or is late. A new thread then replaces it, which loses nothing because it only reads.
+     * Runs a job on a free thread; at most `ANSWER_THREADS` jobs may be open. Rejects with the error of the answer, or
+     * when the thread fails or is late. A new thread then replaces it. That loses nothing, because threads only read.
      */
     make(job: AnswerJob): Promise<MadeAnswer>
   }>
@@ -26,7 +26,7 @@ type AnswerThreads = AsyncDisposable &
 type Tools = Readonly<{
   /** Scripts of the pages, bundled once for all threads. */
   scripts(): Promise<readonly Script[]>
-  /** Milliseconds after which a job fails and its thread ends. */
+  /** Timeout of a job in milliseconds, after which its thread ends. */
   answerMsMax?: number
 }>
 
@@ -45,7 +45,7 @@ export function openAnswerThreads(settings: () => AnswerThreadSettings, tools: T
     while (all.size < ANSWER_THREADS) free.push(start())
   }, WARM_MS).unref()
 
-  /** Takes the thread that has been free longest, so that all stay warm. */
+  /** Takes the thread that has been idle longest, so that all stay warm. */
   function take(): AnswerThread {
     for (let thread = free.shift(); thread !== undefined; thread = free.shift()) {
       if (thread.lives()) return thread
@@ -94,7 +94,7 @@ function startAnswerThread(
     },
   })
 
-  /** Ends the thread. The first failure counts, because the end of the thread causes another. */
+  /** Ends the thread. The first failure counts, because ending the thread causes another. */
   function fail(reason: string, cause?: unknown): Error {
     failure ??= new Error(reason, { cause })
     link.fail(failure)

@@ -16,11 +16,11 @@ import { errorMessage } from '../../protocol/error-reason.ts'
 
 /** Pace of the audits of a served log. */
 export type AuditPace = Readonly<{
-  /** Milliseconds between two slices, so that an audit takes a small part of one thread. */
+  /** Milliseconds between two slices, so that an audit uses a small part of one thread. */
   pauseMs: number
   /** Milliseconds between two audits. */
   repeatMs: number
-  /** Milliseconds from an audit that met a passing fault of the machine to the next one; `AUDIT_RETRY_MS` if absent. */
+  /** Milliseconds from an audit with a temporary fault of the machine to the next one; `AUDIT_RETRY_MS` by default. */
   retryMs?: number
 }>
 
@@ -28,7 +28,7 @@ const AUDIT_RETRY_MS = 60_000
 
 export const AUDIT_PACE: AuditPace = { pauseMs: 20, repeatMs: 24 * 3_600_000 }
 
-/** Hashes the whole log of a directory at once. Throws a StoreError that names the first wrong seq. */
+/** Hashes the whole log of a directory in one run. Throws a StoreError that names the first wrong seq. */
 export async function auditOnce(
   data: string,
   context: CommandContext,
@@ -36,7 +36,7 @@ export async function auditOnce(
 ): Promise<void> {
   using db = openForReading(storePath(data))
   begun()
-  // The start compares the log with its mark, and knows which differences it may accept.
+  // The start compares the log with its mark, because it knows the accepted differences.
   const state = await auditWhole(db, () => null, context)
   throwFault(state.fault)
   audited(state)
@@ -63,8 +63,8 @@ export async function auditWhole(
 }
 
 /**
- * Audits a served log again and again at a bounded speed. `keys` are those of this node, which may have signed the mark.
- * On a fault of the log or its disk it calls `broken` with the reason, and ends. After a passing fault of the machine,
+ * Audits a served log repeatedly at a limited speed. `keys` are those of this node, which may have signed the mark. On
+ * a fault of the log or its disk it calls `broken` with the reason, and ends. After a temporary fault of the machine,
  * such as too few open files, it audits again soon.
  */
 export function startAudits(
@@ -83,14 +83,14 @@ export function startAudits(
     sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
 
   async function audit(): Promise<void> {
-    // A failure to open the file says nothing about it, but a service must not go on without its store.
+    // A failure to open the file says nothing about its content, but a service must not continue without its store.
     if (!hasStore(data)) throw new StoreError(`${storePath(data)} is gone`)
     using db = openBeside(storePath(data))
     for (const { begun } of listeners) begun?.()
     const next = openAudit(db, { mark: () => readHighWater(data), keys, everySignature: false })
     while (!stop.signal.aborted) {
       const state = next()
-      // The table still has what a restored node lacks. The writer compares it with what was served.
+      // The table still has the events that a restored node lacks. The writer compares it with the served events.
       if (state.fault !== null && !isBehindCarrier(db, state.fault)) throwFault(state.fault)
       for (const { audited } of listeners) audited?.(state)
       if (state.done) return
@@ -122,7 +122,7 @@ export function startAudits(
 /** File with the fault that an audit found, so that the next start checks the whole log first. */
 const FAULT_FILE = 'audit-fault'
 
-/** Writes the fault for the next start. Returns it, with the reason if it could not be written. */
+/** Writes the fault for the next start. Returns it, with the reason if writing failed. */
 export function keepFault(data: string, reason: string): string {
   try {
     writeFileSync(join(data, FAULT_FILE), `${reason}\n`)

@@ -15,11 +15,11 @@ export function openFilesFor(streamsMax: number): number {
   return streamsMax + CONNECTIONS_HEADROOM + FILES_RESERVED
 }
 
-/** Public connections of each serving thread, and those of the node without a limit on open files. */
+/** Public connections of each serving thread, and of the node if open files were unlimited. */
 type ConnectionLimit = Readonly<{ each: number; wanted: number }>
 
 /**
- * Divides the open files of this process among its serving threads. Public connections never take the last files,
+ * Divides the open files of this process among its serving threads. Public connections never use the last files,
  * because the private listener and the store are in the same process. `openFiles` is null if it is unknown.
  */
 export function connectionLimit(

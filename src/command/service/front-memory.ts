@@ -27,7 +27,7 @@ import type { Problem } from '../../protocol/problem.ts'
  */
 export type FrontMemory = Readonly<{
   head: SharedArrayBuffer
-  /** One number: 1 once nothing of the log may be shown any more. */
+  /** Flag: 1 when nothing of the log may be shown any more. */
   wrong: SharedArrayBuffer
   /** One number: 1 once the service stops. */
   stopping: SharedArrayBuffer
@@ -35,11 +35,11 @@ export type FrontMemory = Readonly<{
   allowances: Readonly<Record<AllowanceScope, AllowanceMemory>> | null
   /** Report of a mirror (`ReportCell`); empty on a node that is no mirror. */
   mirror: SharedArrayBuffer
-  /** Place of a node among those of its log (`ReportCell`); empty on a node that is alone. */
+  /** Report of a node's position in its log (`ReportCell`); empty on a single node. */
   following: SharedArrayBuffer
-  /** Questions for the head of the whole log (`BarrierCell`); nobody asks on a node that is alone. */
+  /** Questions for the head of the whole log (`BarrierCell`); unused on a single node. */
   barrier: SharedArrayBuffer
-  /** Requests that wait for a seq which this node does not have yet. */
+  /** Requests that wait for a seq that this node lacks. */
   waits: CallerSlotsMemory
   /** Streams that callers have open. */
   slots: CallerSlotsMemory
@@ -49,11 +49,11 @@ export type FrontMemory = Readonly<{
   exports: ExportPlacesMemory
 }>
 
-/** Requests of one caller for tiles of the hash tree in a window; tiles are many, small and immutable. */
+/** Tile requests of one caller in a window. Tiles are many, small and immutable. */
 const TILES_PER_WINDOW = 600
 /** Callers whose requests for tiles are remembered. */
 const TILES_KEYS = 20_000
-/** Pages of one caller in a window: more than the people who share an address read. */
+/** Page requests of one caller in a window, enough for all people who share an address. */
 const PAGES_PER_WINDOW = 600
 /** Callers whose requests for pages are remembered. */
 const PAGES_KEYS = 20_000
@@ -68,7 +68,7 @@ export function isWrong({ wrong }: FrontMemory): boolean {
   return Atomics.load(new Int32Array(wrong), 0) === 1
 }
 
-/** Sets the flag that the service stops, for all threads; nothing new is answered from now on. */
+/** Sets the flag for all threads that the service stops. Nothing new is answered from now on. */
 export function sayStopping({ stopping }: FrontMemory): void {
   Atomics.store(new Int32Array(stopping), 0, 1)
 }
@@ -78,7 +78,7 @@ export function isStopping({ stopping }: FrontMemory): boolean {
   return Atomics.load(new Int32Array(stopping), 0) === 1
 }
 
-/** Allocates the shared memory; `secret` is random and of this process only. */
+/** Allocates the shared memory. `secret` must be random for each run. */
 export function allocateFront(
   head: SharedArrayBuffer,
   settings: Readonly<{ rateLimit: number | null; streamsMax: number; connectionsMax: number }>,
@@ -122,7 +122,7 @@ export function allocateFront(
   }
 }
 
-/** Seconds after which a caller may retry on a node that stops: by then it is back, or another node has taken over. */
+/** Seconds after which a caller may retry on a stopping node: it is then back, or another node has taken over. */
 const STOPPING_RETRY_SECONDS = 5
 
 const LOG_IS_WRONG: Problem = {
@@ -136,7 +136,10 @@ const STOPPING: Problem = {
   retryAfterSeconds: STOPPING_RETRY_SECONDS,
 }
 
-/** Opens the check why a thread may show nothing of the log now; undefined means that it may. */
+/**
+ * Opens the check whether a thread may show the log now. The problem is the reason why not; undefined means that it
+ * may.
+ */
 export function openUnready(memory: FrontMemory): () => Problem | undefined {
   // Checked at each request, so the views are made once.
   const wrong = new Int32Array(memory.wrong)

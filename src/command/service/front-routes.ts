@@ -16,13 +16,13 @@ import { openWeb, type WebRoutes } from '../../web/web-routes.ts'
 import type { Site } from '../../web/markup/site.ts'
 import { VERSION } from '../terminal/version.ts'
 
-/** Settings that answers show; they may be passed between threads. */
+/** Settings that answers show, structured-cloneable for other threads. */
 export type ShownSettings = Readonly<{
   site: Site
   asksChain: boolean
   /** Memory of a mirror's report; null on a node that is no mirror. */
   mirror: SharedArrayBuffer | null
-  /** Memory of the place of this node among those of its log; null on a node that is alone. */
+  /** Memory of this node's position in its log; null on a single node. */
   following: SharedArrayBuffer | null
 }>
 
@@ -45,7 +45,7 @@ export function openNodeReports({
   return { ...cells, version: () => cells.mirror?.read()?.version ?? cells.following?.read()?.version ?? 0 }
 }
 
-/** Name of the state that a page depends on: it changes with each commit, each minute, and the line about a mirror. */
+/** Name of the state on which a page depends. It changes with each commit, each minute, and the line about a mirror. */
 export function shownPresent(
   reader: Pick<LogReader, 'version'>,
   { mirror }: Pick<NodeReports, 'mirror'>,
@@ -56,7 +56,7 @@ export function shownPresent(
   return `${reader.version()} ${floorTo(now, MINUTE_MS)} ${line}`
 }
 
-/** Whether a node keeps up. One that has told nothing yet follows. */
+/** Whether a node keeps up. A node without a report counts as following. */
 function followingOf({ mirror, following }: NodeReports): Status['following'] {
   if (mirror !== null) return { state: 'follower', behind: mirror.read()?.mirror.behindEvents ?? 0 }
   if (following === null) return { state: 'leader', behind: 0 }

@@ -42,8 +42,8 @@ export type ToFront = Readonly<{
 }>
 
 /**
- * A further serving thread on the same port (`--workers`), with its own reader; it shares allowance and counts with the
- * others. This is the composition root of the thread, so it may read the clock.
+ * Runs a further serving thread on the same port (`--workers`), with its own reader. It shares allowance and counts
+ * with the others. This is the composition root of the thread, so it may read the clock.
  */
 async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThreadSettings): Promise<void> {
   const registry = new Registry()
@@ -70,7 +70,7 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
   const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
   // Limited here too, because messages are costly.
   const lines = openLines((name, values) => link.tell('line', name, values), monotonicMs, lineChoice)
-  // The main thread then drains and ends the whole service. This thread goes on until then.
+  // The main thread then drains and ends the whole service. This thread continues until then.
   process.on('unhandledRejection', (error) => link.tell('broken', reasonOf(error)))
   const front = await openFront(settings, memory, {
     context: {

@@ -18,15 +18,15 @@ export type FrontThreads = AsyncDisposable &
     /** Each thread refuses connections and ends its streams. Settles when none has a stream. */
     endStreams(): Promise<void>
     /**
-     * Ends the answers of each thread, and closes idle connections when `quiet` settles. Questions of the main thread are
-     * still answered.
+     * Ends the answers of each thread, and closes idle connections when `quiet` settles. The threads still answer
+     * questions of the main thread.
      */
     drain(quiet: Promise<void>): Promise<void>
   }>
 
 /**
- * Starts `count` threads; settles when all of them listen. When one does not start, the others are stopped. `onBroken`
- * is called when one stops by itself. Then the whole service must stop, because the thread may have held a lock or slots
+ * Starts `count` threads. Resolves when all of them listen. If one does not start, stops the others. `onBroken` is
+ * called when one stops by itself. Then the whole service must stop, because the thread may have held a lock or slots
  * in the shared memory.
  */
 export async function startFrontThreads(
@@ -62,8 +62,7 @@ type Thread = Readonly<{
 }>
 
 /**
- * The started threads. When one fails, stops the others, which would keep the process and its port, and throws. The failed
- * one has ended.
+ * Returns the started threads. If one fails, stops the others, which would keep the process and its port, and throws.
  */
 async function allOrNone(starting: readonly Promise<Thread>[]): Promise<readonly Thread[]> {
   const starts = await Promise.allSettled(starting)
@@ -80,7 +79,7 @@ async function startThread(
   { lines, onBroken }: Readonly<{ lines: LogLines; onBroken(reason: string): void }>,
 ): Promise<Thread> {
   const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
-  // `once` would reject when the thread fails. A failed thread never says that its streams have ended.
+  // `once` would reject when the thread fails. A failed thread never reports that its streams have ended.
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const listening = Promise.withResolvers<void>()
   let stopping = false

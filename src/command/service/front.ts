@@ -47,7 +47,7 @@ import type { Registry } from 'prom-client'
 import type { StreamLimits } from '../../serve/stream/limits.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 
-/** Public half of one thread: a reader, streams and a listener. It has no way to the writer. */
+/** Public half of one thread: a reader, streams and a listener. It cannot reach the writer. */
 export type Front = AsyncDisposable &
   Readonly<{
     port: number
@@ -63,12 +63,12 @@ export type Front = AsyncDisposable &
     drain(quiet?: Promise<void>): Promise<void>
   }>
 
-/** Number of prefixes of request ids, so that no two threads and starts are likely to share one. */
+/** Number of prefixes of request ids, so large that two threads or starts rarely share one. */
 const REQUEST_PREFIXES = 2 ** 32
-/** Milliseconds that answers in progress have after the last stream. */
+/** Grace period in milliseconds for answers in progress after the last stream. */
 const DRAIN_HEADROOM_MS = 2_000
 
-/** Opens the log for reading and serves it; settles when it listens. */
+/** Opens the log for reading and serves it. Resolves when it listens. */
 export async function openFront(
   settings: FrontSettings,
   memory: FrontMemory,
@@ -123,7 +123,7 @@ export async function openFront(
     waits?.end()
     return streams.drain(isWrong(memory) ? 0 : settings.drainMs)
   }
-  // An answer from a wrong log must not end as if it were whole.
+  // An answer from a wrong log must not end as if it were complete.
   const drainListener = (quiet: Promise<void>): Promise<void> =>
     server.drain(quiet, isWrong(memory) ? 0 : undefined)
   const drain = openDrain(endStreams, drainListener, stopped)
@@ -139,7 +139,7 @@ export async function openFront(
   }
 }
 
-/** Settings of the listener. Behind a proxy, idle connections are kept for longer. */
+/** Settings of the listener. Idle connections are kept longer behind a proxy. */
 function listenerOf(
   settings: FrontSettings,
   memory: FrontMemory,
@@ -164,7 +164,7 @@ function listenerOf(
   }
 }
 
-/** The drain of a thread. It runs once; later calls wait for it. */
+/** Drain of a thread. It runs once, and later calls wait for it. */
 function openDrain(
   endStreams: () => Promise<void>,
   drainListener: (quiet: Promise<void>) => Promise<void>,
@@ -178,7 +178,7 @@ function openDrain(
   }
 }
 
-/** Opens the waits of a thread for a seq that this node does not have yet. */
+/** Opens a thread's waits for seqs that this node lacks. */
 function openWaits(reader: LogReader, memory: FrontMemory): HeadWaits {
   const { ask } = openBarrierCell(memory.barrier)
   return openHeadWaits({
@@ -194,7 +194,7 @@ type SenderParts = Readonly<{
   report: (error: unknown, of?: string) => void
 }>
 
-/** Opens the answers of a thread that last as long as their callers read. */
+/** Opens the streams and exports of a thread, which last as long as their callers read. */
 function openSenders(
   { streamLimits = {} }: FrontSettings,
   { reader, waits, report }: SenderParts,
@@ -244,7 +244,7 @@ function openCounters(
 
 const STATUS_PATH = ENDPOINT_PATHS.status
 
-/** Opens the answers that answer threads make and all callers of this thread share. */
+/** Opens the answers of answer threads, which all callers of this thread share. */
 function openAnswers(
   settings: FrontSettings,
   memory: FrontMemory,
@@ -297,7 +297,7 @@ function openAnswers(
   }
 }
 
-/** Settings that answers show. The site's address is `publicUrl`, or else the address of the listener. */
+/** Settings that answers show. The site's address is `publicUrl`, by default the address of the listener. */
 function shownBy(
   { site, publicUrl, host, asksChain, mirrorOf, following: follows }: FrontSettings,
   memory: Pick<FrontMemory, 'mirror' | 'following'>,
@@ -313,7 +313,7 @@ function shownBy(
 /** Hosts of a listener on every address of the machine. */
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
-/** Settings of a serving thread; they may be passed between threads. */
+/** Settings of a serving thread, structured-cloneable for other threads. */
 export type FrontSettings = Readonly<{
   data: string
   host: string
@@ -324,7 +324,7 @@ export type FrontSettings = Readonly<{
   trustProxy: string
   /** Whether the writer asks the blockchain about transactions. */
   asksChain: boolean
-  /** Whether this node follows a log that others write too, so that it may be behind what its callers have seen. */
+  /** Whether this node follows a log with other writers, so that it may be behind events that its callers have seen. */
   following: boolean
   /** Public address of the service that this mirror follows; null on a node that is no mirror. */
   mirrorOf: string | null
@@ -348,7 +348,7 @@ type FrontTools = Readonly<{
   registry: Registry
 }>
 
-/** Whether the store can be read: the newest event is read from it. */
+/** Whether the store can be read, tested with the newest event. */
 export function isReadable(reader: LogReader): boolean {
   try {
     return reader.snapshot(({ head, line }) => head.seq === 0 || line(head.seq) !== undefined)

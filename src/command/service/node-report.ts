@@ -46,7 +46,7 @@ export function openNodeReport(parts: NodeParts): NodeAnswers {
   return {
     readiness: () => readinessOf(parts),
     async answer(path, accepting) {
-      // The answer itself is the proof: a restart would repair nothing else that this node depends on.
+      // The answer itself is the proof. A restart would repair nothing else that this node depends on.
       if (path === '/livez') return ALIVE
       return path === '/metrics' ? metricsOf(parts) : readyToRead(await readinessOf(parts), accepting)
     },
@@ -66,8 +66,8 @@ export function openNodeRegistry({
 }
 
 /**
- * Registers the metrics of the whole node that are read at each collection. `accepting` is null when no draft is ever
- * accepted, as on a mirror: a check that never holds would look like a fault.
+ * Registers the metrics of the whole node that are read at each collection. `accepting` is null when the node never
+ * accepts drafts, as a mirror. A check that always fails would look like a fault.
  */
 export function watchNode(
   registry: Registry,
@@ -103,8 +103,8 @@ async function readinessOf({ memory, serving, told }: NodeParts): Promise<Readin
 }
 
 /**
- * Metrics of the process, summed over its threads. A missing thread would look like a restart, so it fails the whole
- * answer.
+ * Metrics of the process, summed over its threads. If a thread is missing the whole answer fails, because a sum without
+ * it would look like a restart.
  */
 async function metricsOf({ registry, serving, lines }: NodeParts): Promise<OperationsAnswer> {
   const failed = (thread: string, err: unknown): OperationsAnswer => {

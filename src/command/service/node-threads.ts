@@ -65,13 +65,16 @@ export async function startThreads(
   return await startFrontThreads(workers - 1, settings, lines, broken)
 }
 
-/** Ends the streams of all threads at the same time. All threads answer idle connections until the last one has ended. */
+/**
+ * Ends the streams of all threads at the same time. All threads answer idle connections until the last stream has
+ * ended.
+ */
 export async function drainThreads(front: Front, threads: FrontThreads): Promise<void> {
   const quiet = Promise.all([front.endStreams(), threads.endStreams()]).then(() => undefined)
   await Promise.all([front.drain(quiet), threads.drain(quiet)])
 }
 
-/** Settings of a front that may be passed to another thread. */
+/** Settings of a front, structured-cloneable for another thread. */
 function frontSettings(settings: NodeSettings, connectionsMax: number): Omit<FrontSettings, 'reusePort'> {
   const { data, host, port, trustProxy, streamsMax, drainMs, site, publicUrl } = settings
   const { asksChain, following, mirrorOf, streamLimits } = settings

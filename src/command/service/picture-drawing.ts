@@ -3,7 +3,7 @@ import { LATE, openThreadLink } from '../../publish/thread-link.ts'
 import type { ToPictureThread } from './picture-thread.ts'
 import type { Timed } from '../../serve/fairness/fair-turns.ts'
 
-/** Milliseconds after which a drawing fails and its thread ends. */
+/** Timeout of a drawing in milliseconds, after which its thread ends. */
 const DRAWING_MS_MAX = 10_000
 /** Milliseconds without a drawing after which the thread ends, to free its memory. */
 const IDLE_MS = 60_000
@@ -52,7 +52,7 @@ function startThread(): DrawingThread {
   const link = openThreadLink<{ sent: ToPictureThread; received: {} }>(worker, {})
   worker.on('error', link.fail)
   worker.on('exit', () => link.fail(new Error('the thread that draws pictures stopped')))
-  // The thread alone keeps no process alive. A new listener would undo it.
+  // The thread alone must not keep the process alive. A new listener would undo this.
   worker.unref()
   return {
     async draw(svg) {

@@ -7,7 +7,7 @@ import type { LogLines } from '../log-lines/log-lines.ts'
 import { openCrowdedReport, openPublicationLines } from '../log-lines/node-lines.ts'
 import { SECONDS } from './service-metrics.ts'
 
-/** Listeners of the writer that only count and write log lines. Its end writes the lines that wait. */
+/** Listeners of the writer that only count and write log lines. Disposing of it writes the waiting lines. */
 type PublishReport = Disposable &
   Omit<WriterListeners, 'operations' | 'broken' | 'carrier' | 'judge'> &
   Readonly<{
@@ -41,7 +41,7 @@ export function openPublishReport(
     labelNames: ['outcome'],
     registers,
   })
-  // A rate needs a first value, also of an outcome that has not occurred.
+  // A rate needs a first value, even for an outcome that has not occurred.
   for (const outcome of PUBLISH_OUTCOMES) counted.inc({ outcome }, 0)
   const irregulars = new Counter({
     name: 'daybook_publish_irregular_total',

@@ -11,7 +11,7 @@ import type { Streams } from '../../serve/stream/streams.ts'
 /** Upper bounds of the buckets of a commit and of a delivery, in seconds. */
 export const SECONDS: number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Registers the metrics of the audits of the log. Returns what takes the progress of one. */
+/** Registers the metrics of the audits of the log. The returned function takes the progress of one. */
 export function openAuditMetrics(
   registry: Registry,
   now: () => Ms,
@@ -43,7 +43,7 @@ export function openAuditMetrics(
 /** Registers the counts of held drafts in the store, which are read at each collection. */
 export function watchHeld(registry: Registry, readStore: () => FinalityCounts): void {
   let last = readStore()
-  // A store that cannot be read is a check of readiness. It must not take away all metrics.
+  // An unreadable store fails readiness. It must not remove all metrics.
   const read = (): FinalityCounts => {
     try {
       last = readStore()
@@ -114,7 +114,9 @@ export function watchExports(registry: Registry, { counts }: Exports): void {
   copiedCounter(registry, 'daybook_exports_ended_total', ended, () => counts().ended)
 }
 
-/** Registers the histogram of delivery to one thread's streams. Returns what takes each delay in milliseconds. */
+/**
+ * Registers the histogram of delivery to one thread's streams. The returned function takes each delay in milliseconds.
+ */
 export function watchDelivery(registry: Registry): (ms: number) => void {
   const lag = new Histogram({
     name: 'daybook_stream_delivery_lag_seconds',

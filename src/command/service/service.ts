@@ -39,7 +39,7 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     signing: Signing
     /** Whether to publish although the newest event is ahead of the clock. */
     acceptClock: boolean
-    /** Whether the whole log is hashed before the first answer too, not only in the background. */
+    /** Whether to hash the whole log before the first answer too, not only in the background. */
     verifyFirst: boolean
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
@@ -48,13 +48,13 @@ export type ServiceSettings = Omit<NodeSettings, 'asksChain' | 'following' | 'mi
     carrier: LogCarrier | null
     /** Judge of transactions; null when the operator vouches for them. */
     judge: Judge | null
-    /** Others that are asked to cosign the log; null for none. */
+    /** Witnesses that are asked to cosign the log; null for none. */
     cosigners: Cosigners | null
-    /** Clock of the writer in place of the machine's clock (`openSharedClock`). */
+    /** Clock of the writer instead of the machine's clock (`openSharedClock`). */
     writerClock?: SharedArrayBuffer
   }>
 
-/** A running service. `broken` resolves with the reason when it must stop by itself. */
+/** Running service. `broken` resolves with the reason when it must stop by itself. */
 export type Service = AsyncDisposable &
   Readonly<{
     reader: LogReader
@@ -63,7 +63,7 @@ export type Service = AsyncDisposable &
     broken: Promise<string>
   }>
 
-/** Starts the whole service on one data directory; settles when it listens. */
+/** Starts the whole service on one data directory. Resolves when it listens. */
 export async function startService(
   settings: ServiceSettings,
   context: CommandContext,
@@ -91,7 +91,7 @@ export async function startService(
   })
   const show = openReportCell<Status['following']>(memory.following).write
 
-  // The writer starts first, because it sets the head that the fronts begin with.
+  // The writer starts first, because it sets the initial head of the fronts.
   const listeners: WriterListeners = {
     ...published,
     carrier: carrier?.reportReader({ ...tools, show }) ?? (() => undefined),
@@ -120,14 +120,14 @@ export async function startService(
   stack.use(threads)
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(data, lines))
-  // Without witnesses, what those of an earlier run have cosigned is forgotten.
+  // Without witnesses, cosignatures of an earlier run are removed.
   if (cosigners === null) forgetWitnessed(data)
   else stack.use(cosigners.start({ ...tools, data, reader: front.reader }))
   const pace = { ...(settings.auditPace ?? AUDIT_PACE), keys: settings.signing.keys }
   const audited = openAuditMetrics(registry, context.now)
   stack.use(
     startAudits(data, pace, [audits, { audited }], (reason) => {
-      // No drain: answers and signatures from now on would not be proved.
+      // No drain, because answers and signatures from now on would be unproved.
       sayWrong(memory)
       void writer.kill()
       broken.resolve(keepFault(data, reason))
@@ -168,7 +168,7 @@ export async function readyStore(
   forgetFault(data)
 }
 
-/** Settings of the writer, without what cannot be sent to its thread. */
+/** Settings of the writer that can be sent to its thread. */
 function writerSettings(
   settings: ServiceSettings,
   head: SharedArrayBuffer,
@@ -186,7 +186,7 @@ function writerSettings(
   }
 }
 
-/** Waits for the writer. Settings with which it does not start are wrong usage. */
+/** Waits for the writer. A refusal of the settings becomes a usage error. */
 async function orRefused(starting: Promise<Writer>, { stop }: CommandContext): Promise<Writer> {
   try {
     return await starting

@@ -5,7 +5,7 @@ import { hostInUrl } from '../terminal/log-address.ts'
 
 type PortOption = '--port' | '--publish-port' | '--ops-port' | '--witness-port'
 
-/** Listens for a moment, so that a taken port is known before long work. Throws as `orTaken`. */
+/** Listens for a moment, to detect a taken port before long work. Throws as `orTaken`. */
 export async function demandFreePort(option: PortOption, host: string, port: number): Promise<void> {
   const server = createServer().listen(port, host)
   await orTaken(option, once(server, 'listening'))
@@ -13,7 +13,7 @@ export async function demandFreePort(option: PortOption, host: string, port: num
   await once(server, 'close')
 }
 
-/** Waits for a listener. When another program has the port, the error names the option that chooses another port. */
+/** Waits for a listener. If another program has the port, the error names the option that chooses another. */
 export async function orTaken<T>(option: PortOption, listening: Promise<T>): Promise<T> {
   try {
     return await listening
@@ -25,7 +25,7 @@ export async function orTaken<T>(option: PortOption, listening: Promise<T>): Pro
   }
 }
 
-/** Host and port that are taken; undefined for any other failure. */
+/** Taken host and port; undefined for any other failure. */
 function placeTaken(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return undefined
   if (!('address' in error && 'port' in error)) return undefined

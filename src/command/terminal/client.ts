@@ -20,13 +20,13 @@ export function openClient(url: string, context: CommandContext): Daybook {
   })
 }
 
-/** Waits of a command, which end with a rejection when it is stopped. */
+/** Pause of a command, which rejects when the command is stopped. */
 export const pauseOf =
   (stop: AbortSignal) =>
   (ms: number): Promise<void> =>
     SURROUNDINGS.sleep(ms, stop)
 
-/** `fetch` that reports the first failure once. The client retries for a while, and would wait in silence. */
+/** `fetch` that reports the first failure once, because the client would retry silently for a while. */
 export function fetchWithNotice(base: URL, context: CommandContext): Surroundings['fetch'] {
   let isAnswered = false
   let isReported = false
@@ -37,7 +37,7 @@ export function fetchWithNotice(base: URL, context: CommandContext): Surrounding
       return response
     } catch (error) {
       if (error instanceof DaybookError) throw error
-      // A wrong address looks like a service that is restarting. Only the user knows which it is.
+      // A wrong address looks like a restarting service. Only the user knows which it is.
       if (!isAnswered && !isReported && !context.stop.aborted)
         printNotice(context, `no answer from ${base.host} yet`)
       isReported = true
@@ -46,7 +46,7 @@ export function fetchWithNotice(base: URL, context: CommandContext): Surrounding
   }
 }
 
-/** `fetch` that refuses a port at once which it would ask again and again in vain. */
+/** `fetch` that immediately refuses a forbidden port, which it would otherwise retry in vain. */
 export const fetchAllowed: Surroundings['fetch'] = async (address, init) => {
   try {
     return await SURROUNDINGS.fetch(address, init)
@@ -79,7 +79,7 @@ export function asCommandError(error: unknown): unknown {
   return new Kind(`${message}${reason}`, { cause: error })
 }
 
-/** The innermost reason of a failed connection, in brackets; empty when there is none. */
+/** Innermost reason of a failed connection, in brackets; empty when there is none. */
 export function causeOf(error: Error): string {
   let inner = error
   while (inner.cause instanceof Error) inner = inner.cause
@@ -88,7 +88,7 @@ export function causeOf(error: Error): string {
   return message === '' ? '' : ` (${printable(message)})`
 }
 
-/** Runs `work`, which asks the service; errors of the client become errors of the command. */
+/** Runs `work`, which calls the service. Errors of the client become errors of the command. */
 export async function withCommandErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

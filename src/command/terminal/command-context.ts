@@ -12,7 +12,7 @@ export type CommandContext = Readonly<{
   monotonicMs(): number
   /** From 0 inclusive to 1 exclusive. */
   random(): number
-  /** Words with which the user starts this program, for commands in messages. */
+  /** The user's command for this program, for commands in messages. */
   program: string
   /** Takes the command's data; everything else goes to `stderr`. */
   stdout: Writable
@@ -23,7 +23,7 @@ export type CommandContext = Readonly<{
   drawn?: boolean
   /** Columns of the terminal; null when `stdout` is not a terminal. */
   columns?(): number | null
-  /** Files that a process may have open; null where the system does not say. */
+  /** Limit of open files of the process; null where the system does not report it. */
   openFilesMax?(): number | null
   /** Whether several threads can listen on one port (`SO_REUSEPORT` that spreads connections: Linux). */
   sharesPorts: boolean
@@ -52,7 +52,7 @@ export function takeDirectory(data: string): Disposable {
   }
 }
 
-/** Error of a command whose data directory another process has. */
+/** Error of a command whose data directory is locked by another process. */
 export function directoryInUse(data: string, cause: LockedError): CommandError {
   const action = 'stop it, or choose another folder with --data'
   return new CommandError(`${data}: ${cause.message}: ${action}`, { cause })

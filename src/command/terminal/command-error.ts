@@ -1,6 +1,6 @@
 import { isNoRoom } from '../../log/store/disk-probe.ts'
 
-/** Faults of the machine beside a full disk. No other words of the command would cure them. */
+/** Faults of the machine besides a full disk. Other arguments of the command would not fix them. */
 const MACHINE_FAULTS: ReadonlySet<unknown> = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
 /** Error that the user can correct. The command ends with 1, and prints only the message. */
@@ -10,8 +10,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Error of a command whose words must change, which ends with 2. It ends with 1 when its cause is a fault of the machine,
- * such as a disk that fails while the file of an option is read.
+ * Error of a command whose arguments must change, which ends with 2. It ends with 1 when its cause is a fault of the
+ * machine, such as a disk that fails while the file of an option is read.
  */
 export class UsageError extends CommandError {
   override readonly exitCode: 1 | 2 = isMachineFault(this.cause) ? 1 : 2

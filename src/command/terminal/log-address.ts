@@ -6,7 +6,7 @@ import { printable } from './output.ts'
 /** Redirects that are followed within one origin. */
 const REDIRECTS_MAX = 5
 
-/** Words for an error message: what the address belongs to, and an example. */
+/** Text for an error message: the subject of the address, and an example. */
 type AddressKind = Readonly<{ what: string; example: string }>
 
 const SERVED: AddressKind = { what: 'the address of the service', example: 'https://data.example.org' }
@@ -16,7 +16,7 @@ export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
-/** Parses the address of a service. Refuses the parts that would be ignored; the error repeats no password. */
+/** Parses the address of a service. Refuses parts that would be ignored. The error repeats no password. */
 export function readAddress(text: string, { what, example }: AddressKind = SERVED): URL {
   const url = isAddress(text) ? URL.parse(text) : null
   if (url === null) {
@@ -35,9 +35,9 @@ export function readAddress(text: string, { what, example }: AddressKind = SERVE
 }
 
 /**
- * `fetch` that follows redirects within the same origin only. A report is about the address that the user gave. If a
- * redirect to another host were followed, the report and the saved keys would describe the answers of that host. So the
- * error names the other address, and the user decides.
+ * `fetch` that follows redirects only within the same origin. A report is about the address that the user gave. After a
+ * redirect to another host, the report and the saved keys would describe that host. So the error names the other
+ * address, and the user decides.
  */
 export function fetchSameOrigin(fetch: Surroundings['fetch']): Surroundings['fetch'] {
   return async (first, init) => {

@@ -5,7 +5,7 @@ import type { CommandContext } from './command-context.ts'
 import { UsageError } from './command-error.ts'
 import { shellQuoted } from './output.ts'
 
-/** The log that a directory mirrors; null when it holds no mirror, or a store that cannot be opened. */
+/** Log that a directory mirrors; null without a mirror, or for a store that cannot be opened. */
 export function mirrorIn(data: string): MirrorMeta | null {
   if (!hasStore(data)) return null
   try {
@@ -18,7 +18,7 @@ export function mirrorIn(data: string): MirrorMeta | null {
   }
 }
 
-/** Refuses a command that writes a log on the directory of a mirror, because only its origin publishes. */
+/** Refuses a command that writes a log in the directory of a mirror, because only its origin publishes. */
 export function refuseMirrorDirectory(data: string): void {
   const mirror = mirrorIn(data)
   if (mirror === null) return
@@ -28,8 +28,8 @@ export function refuseMirrorDirectory(data: string): void {
 }
 
 /**
- * Refuses that root serves, loads or moves the data directory of another user. That user could not use the files of root,
- * so the service would not start any more.
+ * Refuses root to serve, load or move the data directory of another user. That user could not use root's files, so the
+ * service would no longer start.
  */
 export function refuseOtherOwner(data: string, { isRoot }: CommandContext): void {
   const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0

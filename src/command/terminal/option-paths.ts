@@ -7,13 +7,13 @@ import { CommandError, UsageError } from './command-error.ts'
 import { shellQuoted } from './output.ts'
 
 /**
- * Refuses a path unless it is a folder that can be written into, or one that can be made. Leaves nothing behind, so work
- * that fails later leaves no empty folder. `option` names the option in the error.
+ * Refuses a path unless it is a writable folder, or one that can be created. Leaves nothing behind, so that later
+ * failures leave no empty folder. `option` names the option in the error.
  */
 export function checkFolder(path: string, option: string): void {
   const { folder, missing } = nearestFolder(path, option)
   try {
-    // File modes do not tell on every file system, so a write is tried.
+    // File modes are not reliable on every file system, so a write is tried.
     rmdirSync(mkdtempSync(join(folder, '.daybook-')))
   } catch (cause) {
     const fault = missing.length > 0 ? 'cannot be made' : 'cannot be written into'
@@ -60,8 +60,8 @@ export function checkFile(path: string, option: string): void {
 }
 
 /**
- * First `bytesMax` bytes of a file, as text. The bound keeps a large file or an endless device, given by mistake, out of
- * memory. A pipe is read like a file.
+ * First `bytesMax` bytes of a file, as text. The limit keeps a large file or an endless device out of memory. A pipe is
+ * read like a file.
  */
 export function readStart(path: string, bytesMax: number): string {
   const buffer = Buffer.alloc(bytesMax)
@@ -77,14 +77,17 @@ export function readStart(path: string, bytesMax: number): string {
   }
 }
 
-/** Text of a PEM file, at most `bytesMax` bytes. Throws an Error with the reason when it holds neither certificate nor key. */
+/**
+ * Text of a PEM file, at most `bytesMax` bytes. Throws an Error with the reason when it has neither certificate nor
+ * key.
+ */
 export function readPem(path: string, bytesMax: number): string {
   const text = readStart(path, bytesMax)
   if (!text.includes('-----BEGIN ')) throw new Error('it holds no certificate or key in PEM')
   return text
 }
 
-/** First line of a file with a password. Throws an Error with the reason when it is none. */
+/** First line of a password file. Throws an Error with the reason when it has none. */
 export function readPassword(path: string, bytesMax: number): string {
   const [line = ''] = readStart(path, bytesMax).split(/\r?\n/)
   if (line === '') throw new Error('its first line is empty')

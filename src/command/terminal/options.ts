@@ -4,8 +4,8 @@ import { UsageError } from './command-error.ts'
 import { parseNetworks } from '../../serve/allowance/caller.ts'
 
 /**
- * Option that can also be set as `DAYBOOK_…`. An empty value is refused: an empty path would mean the current folder, and
- * an empty host every address of the machine.
+ * Option that can also be set as `DAYBOOK_…`. An empty value is refused, because an empty path would mean the current
+ * folder, and an empty host every address of the machine.
  */
 export function option(flags: string, meaning: string): Option {
   const name = /--([a-z-]+)/.exec(flags)?.[1] ?? ''
@@ -72,14 +72,14 @@ export function rateLimit(text: string): number | 'off' {
   return Number(text)
 }
 
-/** Checks the networks of `--trust-proxy`, and returns them as text: each thread parses them itself. */
+/** Checks the networks of `--trust-proxy`, and returns their text, which each thread parses itself. */
 export function networks(text: string): string {
   const parsed = parseNetworks(text)
   if (!parsed.ok) throw new InvalidArgumentError(parsed.problem.detail)
   return text
 }
 
-/** Checks `--origin`: the name of a log in signed statements, a schemeless address without a slash at its end. */
+/** Checks `--origin`: the name of a log in signed statements, an address without scheme and final slash. */
 export function originName(text: string): string {
   if (!/^[a-z0-9](?:[a-z0-9.:/_-]{0,126}[a-z0-9])?$/.test(text)) {
     throw new InvalidArgumentError('give a schemeless address such as data.example.org/log')
@@ -98,11 +98,11 @@ export function keyFiles(text: string): readonly string[] {
   return text.split(',').map((path) => notEmpty(path.trim()))
 }
 
-/** Age of a held draft from which it is reported, by default. */
+/** Default age from which a held draft is reported. */
 export const OVERDUE_MINUTES = 60
 const OVERDUE_MINUTES_MAX = 10_080
 
-/** The option that says from which age a held draft is reported, for the service and for `doctor`. */
+/** Option for the age from which a held draft is reported, for the service and for `doctor`. */
 export function overdueOption(): Option {
   return option(
     '--finality-overdue <minutes>',
@@ -116,8 +116,8 @@ const ON: ReadonlySet<string> = new Set(['1', 'true', 'yes', 'on'])
 const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'no', 'off'])
 
 /**
- * Removes from an environment the variables that turn an option without a value off. Commander takes such an option as on
- * when its variable exists, whatever the value is. Throws a CommandError for a value that is neither on nor off.
+ * Removes variables from an environment that turn off an option without a value. Commander turns such an option on when
+ * its variable exists, whatever the value is. Throws a CommandError for a value that is neither on nor off.
  */
 export function settleSwitches(command: Command, environment: Record<string, string | undefined>): void {
   for (const each of command.options) {

@@ -1,6 +1,6 @@
 import { dirname, join, sep } from 'node:path'
 
-/** Parts of the process that tell how it was started. */
+/** Parts of the process that show how it was started. */
 type Start = Readonly<{
   /** Path of the entry point. */
   file: string
@@ -10,8 +10,8 @@ type Start = Readonly<{
 }>
 
 /**
- * Words with which the user starts this program: in a clone `npm run -s daybook --`, where it is installed `npx daybook`
- * or `daybook`. Messages print commands with them.
+ * The user's command for this program: in a clone `npm run -s daybook --`, when installed `npx daybook` or `daybook`.
+ * Messages print commands with it.
  */
 export function programWords({ file, cwd, npmCommand }: Start): string {
   if (file.endsWith('.ts')) {

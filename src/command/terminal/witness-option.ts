@@ -4,13 +4,16 @@ import { parseVkey, type VerifierKey } from '../../tlog/note.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { NODE_PRIMITIVES } from './node-primitives.ts'
 
-/** Key of a witness that the user chose. `url` is the address below which the witness answers, without a slash at its end. */
+/** Witness key that the user chose. `url` is the address below which the witness answers, without a final slash. */
 type ChosenWitness = Readonly<{ key: VerifierKey; url: string | null }>
 
-/** Witnesses that the user chose, and how many of their names must vouch for a checkpoint. */
+/** Witnesses that the user chose, and the number of their names that must vouch for a checkpoint. */
 export type WitnessChoice = Readonly<{ witnesses: readonly ChosenWitness[]; quorum: number }>
 
-/** Collects the values of a repeated `--witness`. An environment variable holds several with spaces between them. Throws on none. */
+/**
+ * Collects the values of a repeated `--witness`. An environment variable has several, separated by spaces. Throws on
+ * none.
+ */
 export function collectWitnesses(text: string, before: readonly string[]): readonly string[] {
   const found = text.split(' ').filter((one) => one !== '')
   if (found.length === 0) throw new InvalidArgumentError('the value is empty')
@@ -18,8 +21,8 @@ export function collectWitnesses(text: string, before: readonly string[]): reado
 }
 
 /**
- * Reads the values of `--witness`, `VKEY=URL` or `VKEY`, and those of the option that `words` names for the quorum: by
- * default more than half of the names. Null without witnesses. Throws a `CommandError`, which never repeats a value.
+ * Reads the values of `--witness`, `VKEY=URL` or `VKEY`, and the quorum from the option in `words`. The default quorum
+ * is more than half of the names. Null without witnesses. Throws a `CommandError`, which never repeats a value.
  */
 export function readWitnesses(
   texts: readonly string[],
