@@ -20,9 +20,9 @@ import { openOutboxSession, type OutboxSession } from './outbox-session.ts'
 import type { OutboxTable } from './outbox-sql.ts'
 import type { DatabaseTarget } from '../command/database/database-url.ts'
 
-/** A notification wakes the drainer. It looks by itself this often, because notifications may be lost. */
+/** Interval of the drainer's own checks. A notification wakes it too, but notifications may be lost. */
 const LOOK_MS = 1_000
-/** Waits between two attempts to connect: doubled from the first to the last. */
+/** First wait between two attempts to connect. It doubles up to the longest. */
 const CONNECT_MS_MIN = 250
 const CONNECT_MS_MAX = 15_000
 
@@ -44,8 +44,8 @@ type Run = Readonly<{
 }>
 
 /**
- * Publishes the rows of an outbox, in the order of their commits. Ends at a stop, at a row that needs a person, and with
- * `once` when no row is left. A repeated row changes nothing, because its ref is known.
+ * Publishes the rows of an outbox, in the order of their commits. Ends at a stop, at a row that needs a person, and
+ * with `once` when no row is left. A repeated row changes nothing, because its ref is known.
  */
 export async function drainOutbox(settings: OutboxSettings, context: CommandContext): Promise<ExitCode> {
   const sender: DraftSender = { access: settings.access, trouble: openTroubleReport(context) }
@@ -126,8 +126,8 @@ async function drainSession(run: Run, session: OutboxSession): Promise<ExitCode>
 }
 
 /**
- * Pins the log that took a row last. Another log may lack rows that are marked as drained, as after a restore
- * of an older backup.
+ * Pins the log that accepted the last row. Another log, such as a restored older backup, may lack rows that are marked
+ * as drained.
  */
 async function pinLog(sender: DraftSender, session: OutboxSession, table: OutboxTable): Promise<void> {
   const log = await session.newestLog()

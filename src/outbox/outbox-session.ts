@@ -11,29 +11,30 @@ import type { DatabaseTarget } from '../command/database/database-url.ts'
 /** Rows that are read at once. */
 const ROWS_MAX = 1_000
 
-/** A row that the log has taken, with its status there. */
+/** Row that the log has accepted, with its status there. */
 type DrainedRow = Readonly<{ id: string; status: string; seq: number | null }>
 
-/** A connection to the outbox. All methods throw a DatabaseError when the connection is lost. */
+/** Connection to the outbox. All methods throw a DatabaseError when the connection is lost. */
 export type OutboxSession = AsyncDisposable &
   Readonly<{
     /** Takes the drainer's lock. False while another drainer has it. */
     lock(): Promise<boolean>
-    /** Id of the log that took a drained row last; null for none. */
+    /** Id of the log that accepted the last drained row; null for none. */
     newestLog(): Promise<string | null>
-    /** First rows that are not drained, in the order of commits. */
+    /** First undrained rows, in the order of commits. */
     waiting(): Promise<readonly WaitingRow[]>
     markDrained(rows: readonly DrainedRow[], log: string | null): Promise<void>
-    /** Called after each commit with new rows, as far as the connection is told. */
+    /** Called after each commit with new rows that the database notifies. */
     onRows(listener: () => void): void
   }>
 
-/** State of the servers: a standby cannot be drained, because its rows cannot be marked. */
+/** State of the servers. A standby cannot be drained, because its rows cannot be marked. */
 type OpenedSession = Readonly<{ is: 'open'; session: OutboxSession }> | Readonly<{ is: 'standby' }>
 
 /**
- * Connects to the first server of the outbox that is a primary, and checks its table and trigger. A failover makes a
- * primary of another server of the address. While a server is away it may be the primary, so its error is thrown.
+ * Connects to the first server of the outbox that is a primary, and checks its table and trigger. After a failover
+ * another server of the address is the primary. The error of an unreachable server is thrown, because that server may
+ * be the primary.
  */
 export async function openOutboxSession(
   target: DatabaseTarget,
@@ -105,7 +106,7 @@ function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: n
       return row?.['taken'] === true
     },
     async newestLog() {
-      // A row that the operator skipped is marked as drained, and no log took it.
+      // No log accepted a row that the operator skipped, but it is marked as drained.
       const [row] = await connection.ask(
         `SELECT log FROM ${full} WHERE drained_at IS NOT NULL AND log <> '' ORDER BY drained_at DESC LIMIT 1`,
       )
@@ -113,7 +114,7 @@ function sessionOf(connection: DatabaseConnection, { full }: OutboxTable, oid: n
       return typeof log === 'string' ? log : null
     },
     async waiting() {
-      // One row whose text cannot be sent fails the whole answer. The rows before it are found by asking for fewer.
+      // A row whose text cannot be sent fails the whole answer. The rows before it are found by asking for fewer.
       for (let most = ROWS_MAX; ; most = Math.ceil(most / 2)) {
         try {
           return await firstWaiting(connection, full, most)
@@ -145,7 +146,7 @@ async function firstWaiting(
   full: string,
   most: number,
 ): Promise<readonly WaitingRow[]> {
-  // The database only sends the text: its functions raise an error at escapes such as \u0000, which its type allows.
+  // The database only sends the text, because its functions fail at escapes such as \u0000, which its type allows.
   const rows = await connection.ask(
     `SELECT t.id::text AS id, t.pos IS NOT NULL AS placed, t.draft::text AS draft
       FROM ${full} AS t WHERE ${WAITING} LIMIT ${most}`,
@@ -161,12 +162,12 @@ async function firstWaiting(
   })
 }
 
-/** Whether the database failed at a value: its text has no form in UTF-8 (SQLSTATE class 22). */
+/** Whether the database failed at a value, because its text has no form in UTF-8 (SQLSTATE class 22). */
 function isUnreadable(error: unknown): boolean {
   return error instanceof DatabaseError && error.answer?.code.startsWith('22') === true
 }
 
-/** Error for the first waiting row. Names its id only: the database's own message has bytes of the text. */
+/** Error for the first waiting row. Names only its id, because the database's own message has bytes of the text. */
 async function unreadableRow(connection: DatabaseConnection, full: string): Promise<CommandError> {
   const [row] = await connection.ask(`SELECT t.id::text AS id FROM ${full} AS t WHERE ${WAITING} LIMIT 1`)
   return new CommandError(
@@ -175,8 +176,8 @@ async function unreadableRow(connection: DatabaseConnection, full: string): Prom
 }
 
 /**
- * The draft as one line, its text unchanged but for line breaks, which JSON has only between values. A draft without a
- * ref gets the row's id.
+ * Draft as one line. Its text is unchanged except for line breaks, which JSON has only between values. A draft without
+ * a ref gets the row's id.
  */
 function lineOf(draft: string, id: string): string {
   const line = draft.replaceAll(/[\r\n]/g, ' ').trim()
@@ -185,7 +186,7 @@ function lineOf(draft: string, id: string): string {
   return `{"ref":"${id}"${rest.startsWith('}') ? '' : ','}${rest}`
 }
 
-/** Whether an object has a ref of its own. A text that is not JSON goes to the publish API as it is, which refuses it. */
+/** Whether an object has its own ref. Text that is not JSON goes unchanged to the publish API, which refuses it. */
 function hasRef(line: string): boolean {
   try {
     return Object.hasOwn(JSON.parse(line), 'ref')

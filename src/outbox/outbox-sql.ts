@@ -1,7 +1,7 @@
 import { DRAFT_LINE_BYTES_MAX } from '../protocol/draft.ts'
 import { UsageError } from '../command/terminal/command-error.ts'
 
-/** Bytes of a draft with a ref that the drainer adds; the rest of the longest line is for that ref. */
+/** Most bytes of a draft that gets its ref from the drainer. The rest of the longest line is for that ref. */
 const DRAFT_BYTES_MAX: number = DRAFT_LINE_BYTES_MAX - 536
 /** Longest name of a channel in PostgreSQL. With a longer one, every insert would fail. */
 const CHANNEL_BYTES_MAX = 63

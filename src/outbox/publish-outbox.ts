@@ -15,7 +15,7 @@ type OutboxOptions = PublishOptions &
     sql?: true
   }>
 
-/** The part of `publish`: `--from` drains an outbox, `--sql` prints what makes its table. */
+/** Part of `publish`: `--from` drains an outbox, `--sql` prints the SQL of its table. */
 export const PUBLISH_OUTBOX: PublishPart = {
   options: [
     option('--from <url>', 'drain an outbox in PostgreSQL without end: postgres://user@host/database'),

@@ -1,8 +1,8 @@
 import { type Option, lazy } from '../command/plug/option.ts'
 
 /**
- * The option of cosignatures (C2SP tlog-witness): a log asks witnesses to cosign its checkpoints, and a witness cosigns
- * those of other logs. The core judges cosignatures (`tlog/quorum.ts`) and the newest checkpoint with a quorum
+ * Option of cosignatures (C2SP tlog-witness): a log asks witnesses to cosign its checkpoints, and a witness cosigns
+ * those of other logs. The core verifies cosignatures (`tlog/quorum.ts`) and reads the newest checkpoint with a quorum
  * (`log/witnessed`). To read: `feed/feeder.ts` for the log's side, `cosigner/cosigner.ts` for the witness's.
  */
 export const WITNESS: Option = {

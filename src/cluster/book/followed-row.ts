@@ -7,10 +7,10 @@ import type { MonthFile } from '../../log/store/reader.ts'
 import { type Entry, formatEvent } from '../../protocol/event.ts'
 import type { Month } from '../../protocol/moment.ts'
 
-/** Thrown while a row is applied that does not fit the books. Its message says why. */
+/** Error for a row that does not fit the books, with the reason. */
 export class UnfitRow extends Error {
   override readonly name = 'UnfitRow'
-  /** Whether the row follows another one than that of the books. */
+  /** Whether the row follows another row than the newest one of the books. */
   readonly isOfOtherBranch: boolean
 
   constructor(reason: string, isOfOtherBranch = false) {
@@ -19,14 +19,14 @@ export class UnfitRow extends Error {
   }
 }
 
-/** A commit of another node, while its events are appended. */
+/** Commit of another node, while its events are appended. */
 export type FollowedRow = Readonly<{
   segmentOf: SegmentOf
-  /** The stored signature of the tree of this size, of moved history; null otherwise. */
+  /** Stored signature of the tree of this size, for moved history; null otherwise. */
   signatureAt(size: number): Uint8Array | null
-  /** The signed note of a month that ended with the tree of this size; undefined of a commit made on the table. */
+  /** Signed note of a month that ended with the tree of this size; undefined for a commit made on the table. */
   noteAt(size: number): string | undefined
-  /** Throws when segments are left that the events did not end. */
+  /** Throws when segments are left that no event has ended. */
   end(): void
 }>
 

@@ -18,7 +18,7 @@ import type { SegmentOf } from '../../log/archive/archive-writer.ts'
 import { deflateSegment, storeSegment } from '../../log/archive/gzip-member.ts'
 import { bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX, SEGMENT_SPARE_BYTES } from './row-room.ts'
 
-/** The log and the held drafts of a store on a table. Changes belong to one transaction, which the caller opens. */
+/** Log and held drafts of a store on a table. Changes belong to one transaction, which the caller opens. */
 export type GatheredLog = Readonly<{
   appender: Appender
   /** Held drafts whose changes are gathered. */
@@ -26,13 +26,13 @@ export type GatheredLog = Readonly<{
   gathered: CommitGathering
   head(): number
   root(): Uint8Array
-  /** Applies a commit of another node, without admission, and signs its tree. Throws `UnfitRow`. */
+  /** Applies another node's commit without admission, and signs its tree. Throws `UnfitRow`. */
   follow(commit: CommitRow): void
   /** Signs the tree of all kept events, after its row was accepted. */
   accept(): void
   /** Writes what is cached and commits. */
   commit(): void
-  /** The signed note of the newest tree; null while this process has signed none. */
+  /** Signed note of the newest tree; null while this process has signed none. */
   checkpoint(): string | null
   /** Reads the tree again, whose newest signature has changed. */
   resign(): void
@@ -42,13 +42,13 @@ export type GatheredLog = Readonly<{
   leave(): void
 }>
 
-/** Opens the log. `signer` is asked for at each signature, because the keys may change. */
+/** Opens the log. `signer` is called for each signature, because the keys may change. */
 export function openGatheredLog(db: DatabaseSync, signer: () => Signer, asksChain: boolean): GatheredLog {
   const drafts = openHeldDrafts(db, asksChain)
   const held = gatherHeldDrafts(drafts)
   const gathered = openCommitGathering(held)
   let followed: FollowedRow | null = null
-  /** Whether held drafts of other nodes were changed in this transaction. */
+  /** Whether another node's held drafts were changed in this transaction. */
   let hasFollowed = false
   const head = (): number => plain.head().seq
   const tree = openAcceptedTree({ gathered, head, signer, followed: () => followed })
@@ -126,23 +126,23 @@ function gatheredAppender(appender: Appender, gathered: CommitGathering): Append
   }
 }
 
-/** The tree of a log on a table, and its signer, which sign nothing that the table has not accepted. */
+/** Tree of a log on a table, with its signer. It signs only trees that the table has accepted. */
 type AcceptedTree = Readonly<{
   open: typeof openTreeWriter
   signer: Signer
   tree(): TreeWriter
   /** Signs the tree of this size, after its row was accepted. */
   accept(size: number): void
-  /** Reads the tree again, of which the table has accepted so many leaves. */
+  /** Reads the tree again, with as many leaves as the table has accepted. */
   reload(size: number): void
-  /** The signed note of the newest tree; null while this process has not signed it. */
+  /** Signed note of the newest tree; null while this process has not signed it. */
   note(): string | null
 }>
 
 type TreeSettings = Readonly<{
   /** Gathers the lines of a commit that is built. */
   gathered: CommitGathering
-  /** The commit of another node that is being applied; null while one is built. */
+  /** Another node's commit that is being applied; null while one is built. */
   followed(): FollowedRow | null
   head(): number
   /** The signer of the log. Its keys may change. */
@@ -160,7 +160,7 @@ function openAcceptedTree({ gathered, followed, head, signer }: TreeSettings): A
   }
   const guarded: Signer = {
     sign(of) {
-      // A month that ends in moved history has its note. Any other one ended with an accepted commit.
+      // A month that ends in moved history has a note. Any other month ended with an accepted commit.
       const note = followed()?.noteAt(of.size)
       if (note !== undefined) return { signature: new Uint8Array(0), note }
       assert(of.size <= accepted, `a tree of ${of.size} leaves is signed only after it was accepted`)
@@ -204,7 +204,7 @@ function openAcceptedTree({ gathered, followed, head, signer }: TreeSettings): A
   }
 }
 
-/** Makes a change of held drafts that another node has made. Returns why it does not fit; null when it is made. */
+/** Applies another node's change of held drafts. Returns why it does not fit; null when it is applied. */
 function applyHeld(held: HeldDrafts, change: HeldChange): string | null {
   switch (change.is) {
     case 'hold': {
@@ -245,9 +245,9 @@ function each(held: HeldDrafts, ids: readonly number[], make: (draft: HeldDraft)
   return null
 }
 
-/** Changes of a commit, gathered while it is built: events and held drafts that were kept, and their segments. */
+/** Changes of a commit while it is built: kept events, held drafts, and segments. */
 type CommitGathering = Readonly<{
-  /** Notes the lines of the next event, then its ref. */
+  /** Adds the lines of the next event. Its ref is added next. */
   lines(line: string, details: string | null): void
   ref(ref: RowRef | null): void
   /** Keeps the noted events, or forgets them. */
@@ -257,9 +257,9 @@ type CommitGathering = Readonly<{
   segmentOf: SegmentOf
   /** Content of the commit; null when nothing was kept. */
   commit(): Pick<CommitRow, 'lines' | 'details' | 'refs' | 'held' | 'segments'> | null
-  /** Bytes that the row of the commit has left, without those that are kept. */
+  /** Bytes left in the row of the commit, without reserved ones. */
   bytesLeft(): number
-  /** Keeps so many bytes for what the commit will gather, in place of those that were kept before. */
+  /** Reserves bytes for the rest of the commit, in place of the former reservation. */
   reserve(bytes: number): void
   clear(): void
 }>
@@ -303,7 +303,7 @@ function openCommitGathering(held: HeldGathering): CommitGathering {
     write,
     forget,
     segmentOf({ month, file, start }, raw) {
-      // Segments are made before the batch is kept, and its events need their room first.
+      // Segments are made before the batch is kept, and the batch needs its room first.
       write()
       const deflated = deflateSegment(raw)
       const fits = deflated.length + SEGMENT_SPARE_BYTES <= bytesLeft()

@@ -13,7 +13,7 @@ export type HeldGathering = Readonly<{
   clear(): void
 }>
 
-/** A change, and its list of ids, to which those of equal changes are added. */
+/** A change, and the ids of all drafts with the same change. */
 type Run = Readonly<{ change: HeldChange; ids: number[] }>
 
 export function gatherHeldDrafts(drafts: HeldDrafts): HeldGathering {

@@ -28,20 +28,20 @@ import { openRowKeys } from '../row/row-keys.ts'
 import type { TableRow } from '../table/log-table.ts'
 import { bytesOfChange, bytesOfEvent, bytesOfRef, ROW_CHANGES_BYTES_MAX } from './row-room.ts'
 
-/** Bytes of the events of one row. They are few, because the segments that end in it have the rest. */
+/** Most bytes of the events of one row. They are few, because the row's segments need the rest. */
 const EVENTS_BYTES: number = 128 * 1024
-/** Events of one row at most: as many as fit it when they are short, so that few are read in vain. */
+/** Most events of one row. So many fit a row when they are short, and few are read in vain. */
 const SLICE_EVENTS = 512
 const SEGMENTS_BYTES: number = ROW_CHANGES_BYTES_MAX - EVENTS_BYTES
-/** A segment from this size on is not carried when each node can make it again. */
+/** Size from which a segment is not carried, if each node can make it again. */
 const LARGE_SEGMENT_BYTES: number = 64 * 1024
-/** Bytes of a stored signature in a row, with its size: at most two keys sign. */
+/** Bytes of a stored signature in a row, with its size. At most two keys sign. */
 const SIGNATURE_BYTES = 210
 
 /**
  * Rows that carry a whole log to a table: the first one, all events with their stored signatures and segments, and the
- * held drafts. `key` signs the rows: the log's first signing key. Nobody may write the store meanwhile. `db` must be able
- * to write, because the refs are sorted in a temporary table.
+ * held drafts. `key`, the log's first signing key, signs the rows. Nobody may write the store meanwhile. `db` must be
+ * writable, because the refs are sorted in a temporary table.
  */
 export function* movedRows(db: DatabaseSync, key: SigningKey): Generator<TableRow, void> {
   const { id: logId } = readIdentity(db)
@@ -56,8 +56,8 @@ export function* movedRows(db: DatabaseSync, key: SigningKey): Generator<TableRo
 }
 
 /**
- * Notes in the moved store that its log is on the table, up to the newest row, in the caller's transaction. `keys` sign the
- * log.
+ * Records in the moved store that its log is on the table, up to the newest row, in the caller's transaction. `keys`
+ * sign the log.
  */
 export function enterTable(db: DatabaseSync, newest: TableRow, keys: readonly SigningKey[]): void {
   // Nodes that join sign an empty tree with the keys in the order of the list. Any other signature is carried.
@@ -68,7 +68,7 @@ export function enterTable(db: DatabaseSync, newest: TableRow, keys: readonly Si
   writeTablePlace(db, { place: newest.place, digest: digestOfRow(newest.bytes) })
 }
 
-/** Notes that the log has left the table, in the caller's transaction: the store is alone from then on. */
+/** Records that the log has left the table, in the caller's transaction. Only this store has the log from then on. */
 export function leaveTable(db: DatabaseSync): void {
   openKeptRows(db).clear()
   clearTablePlace(db)
@@ -133,7 +133,7 @@ function sliceOf(rows: readonly Row[]): readonly Row[] {
   return end < 0 ? rows : rows.slice(0, Math.max(1, end))
 }
 
-/** Gives the segments and the signed notes of months that the events of a slice end. */
+/** Opens the segments and signed month notes that the events of a slice end. */
 function openMonthEnds(
   db: DatabaseSync,
 ): (after: number, last: number) => Pick<CommitRow, 'segments'> & Pick<RowSignatures, 'notes'> {
@@ -175,7 +175,7 @@ function segmentOfRow(row: Row): RowSegment {
   return { month, file, start, bytes: isMadeAgain ? STORED_ROW_SEGMENT : stored }
 }
 
-/** The drafts that are held, failed or dropped, and the events that the operator vouched for. */
+/** Held, failed and dropped drafts, and the events that the operator vouched for. */
 function* movedHeld(db: DatabaseSync): Generator<CommitRow, void> {
   const head = headOf(db)
   const { root } = openStoredTree(db).at(head)
@@ -195,7 +195,7 @@ function* movedHeld(db: DatabaseSync): Generator<CommitRow, void> {
   if (held.length > 0) yield commit()
 }
 
-/** Most bytes of a change. A draft that has been held for a time has more texts than a new one. */
+/** Most bytes of a change. A draft that was held for long has more texts than a new one. */
 function movedBytes(change: HeldChange): number {
   const own = bytesOfChange(change)
   if (change.is !== 'hold') return own
@@ -225,7 +225,7 @@ function* heldChanges(db: DatabaseSync): Generator<readonly HeldChange[], void> 
       ]
     }),
   )
-  // In order of acceptance, so that the number that comes next is the same.
+  // In order of acceptance, so that the next id stays the same.
   for (const [, changes] of [...drafts, ...ended].toSorted(([a], [b]) => a - b)) yield changes
   for (const row of db.prepare('SELECT seq, reason, at FROM vouched ORDER BY seq').all()) {
     yield [

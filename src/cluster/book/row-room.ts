@@ -6,16 +6,16 @@ import { formatDetails } from '../../protocol/details.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { CommitRoom } from '../../publish/commit-path.ts'
 
-// A row has 4 MiB at most. Requests are weighed before they are built, so the bounds here are upper ones.
+// A row has at most 4 MiB. Requests are measured before they are built, so the sizes here are upper bounds.
 
 const KIB = 1024
 const MIB: number = 1024 * KIB
 
-/** Bytes of a row for all but what a commit changes: head, keys and signature. */
+/** Bytes of a row besides the changes of a commit: head, keys and signature. */
 const HEAD_BYTES: number = 16 * KIB
 /** Bytes of a commit's events, changes of held drafts, and segments. */
 export const ROW_CHANGES_BYTES_MAX: number = ROW_BYTES_MAX - HEAD_BYTES
-/** Bytes of one request, and of all requests of a commit that has several. Its segments have the rest. */
+/** Most bytes of one request, and of all requests in a commit of several. Its segments have the rest. */
 const REQUEST_BYTES_MAX: number = 3.25 * MIB
 const REQUESTS_BYTES_MAX: number = 2 * MIB
 /** A commit with less room than this releases no further held drafts. */
@@ -29,9 +29,9 @@ assert(REQUEST_BYTES_MAX + RELEASE_BYTES <= ROW_CHANGES_BYTES_MAX, 'the largest 
 const REF_BYTES = 55
 /** Bytes of a number of 13 digits and a comma. */
 export const DRAFT_ID_BYTES = 14
-/** Bytes of a change of held drafts without its texts: the names of its members, and its numbers. */
+/** Bytes of a change of held drafts without its texts: field names and numbers. */
 const CHANGE_BYTES = 180
-/** Bytes of a draft's line and ref without their texts, or of its change when it is held, whichever is more. */
+/** Bytes of a draft's line and ref without their texts, or of its change when it is held: the larger of both. */
 const DRAFT_BYTES = 196
 /** Bytes of a details line without its details. */
 const DETAILS_BYTES = 40
@@ -51,7 +51,7 @@ export function bytesOfRef(ref: RowRef | null): number {
   return REF_BYTES + jsonBytes(ref?.ref ?? null)
 }
 
-/** Most bytes of a draft in a row, whether it is published or held. */
+/** Most bytes of a draft in a row, published or held. */
 function draftBytes({ ref, type, kind, contestId, kots, tx, details }: Draft): number {
   const numbers = String(contestId).length + (kots === null ? 0 : formatAmount(kots).length)
   const more = details === null ? 0 : DETAILS_BYTES + Buffer.byteLength(formatDetails(details))
@@ -77,8 +77,8 @@ export function bytesOfChange(change: HeldChange): number {
 }
 
 /**
- * Limits of a commit that one row carries, in bytes at most. `bytesLeft` are those of the one that is being built, and
- * `reserve` keeps some of them.
+ * Limits in bytes of a commit in one row. `bytesLeft` is the rest of the row that is being built, and `reserve`
+ * reserves some of it.
  */
 export function rowRoom(bytesLeft: () => number, reserve: (bytes: number) => void): CommitRoom {
   return {

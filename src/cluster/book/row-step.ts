@@ -23,7 +23,7 @@ export type StepRow = Extract<RowBody, { is: 'keys' | 'end' }>
 /** The log as a step finds it. */
 type PresentEnd = Readonly<{ head: number; root: Uint8Array }>
 
-/** Content of the row of a step, in the caller's transaction. Throws a StoreError for keys that it must not use. */
+/** Row content of a step, in the caller's transaction. Throws a StoreError for keys that it must not use. */
 export function rowOfStep(
   db: DatabaseSync,
   step: RowStep,
@@ -32,7 +32,7 @@ export function rowOfStep(
 ): StepRow {
   if (step.is === 'end') return { is: 'end', head, root, nonce: step.nonce }
   listKeys(db, { origin: readIdentity(db).origin, size: head, keys: step.keys, acceptNewKey: false })
-  // Without one of them this node could not commit its own row.
+  // Without one of the keys this node could not commit its own row.
   openRowKeys(db, own)
   return { is: 'keys', head, keys: readKeys(db) }
 }
@@ -50,7 +50,7 @@ export function applyStepRow(db: DatabaseSync, row: StepRow, { head, root }: Pre
   }
 }
 
-/** Refuses a list of keys that forgets a key of the log, or says otherwise of its beginning. */
+/** Refuses a list of keys that lacks a key of the log, or has another start for one. */
 function refuseOtherKeys(known: readonly ListedKey[], next: readonly ListedKey[]): void {
   for (const { vkey, fromSize, statement } of known) {
     const same = next.find((key) => key.vkey === vkey)

@@ -34,21 +34,21 @@ type TableBookSettings = Readonly<{
   db: DatabaseSync
   /** Keys that sign the log: all that it lists as signing now. */
   keys: readonly SigningKey[]
-  /** Whether drafts with a transaction wait for the chain (`--finality`), as on all nodes. */
+  /** Whether drafts with a transaction wait for the chain (`--finality`). All nodes must agree. */
   asksChain: boolean
 }>
 
-/** The book of a store, with the log and the held drafts that a commit is built on. */
+/** Book of a store, with the log and the held drafts on which a commit is built. */
 export type TableBook = NodeBook &
   Readonly<{
-    /** `begin`, `commit` and `rollback` of the book take the place of its own. */
+    /** Appender of the log. `begin`, `commit` and `rollback` of the book replace its own. */
     appender: Appender
     held: HeldDrafts
     /** Limits of the row that is built. */
     room: CommitRoom
-    /** Builds a step of the operator in place of a commit, between `begin` and `row`. Throws a StoreError. */
+    /** Builds an operator's step instead of a commit, between `begin` and `row`. Throws a StoreError. */
     build(step: RowStep): void
-    /** The signed note of the committed log, also while a row is built. */
+    /** Signed note of the committed log, even while a row is built. */
     checkpoint(): string
     /** Keys that sign the log now. */
     keys(): RowKeys
@@ -58,7 +58,7 @@ export type TableBook = NodeBook &
 export function openTableBook(settings: TableBookSettings): TableBook {
   const parts = openParts(settings)
   const { rows, standIn, log, keys, follow } = parts
-  /** The step of the operator that is built, and the row of what is built. */
+  /** Operator's step that is being built, and the row of all that is built. */
   let step: StepRow | null = null
   let built: Uint8Array | null = null
   let isUnchanged = false
@@ -122,12 +122,12 @@ export function openTableBook(settings: TableBookSettings): TableBook {
   }
 }
 
-/** Parts of the log that are those of its book. */
+/** Parts of the log that its book passes on. */
 function passedOn({ appender, held }: GatheredLog): Pick<TableBook, 'appender' | 'held'> {
   return { appender, held }
 }
 
-/** Applies rows in order. Throws the fault of the first row that cannot be applied. */
+/** Applies rows in order. Throws the fault of the first bad one. */
 function applyEach({ apply }: BookParts, rows: readonly TableRow[]): void {
   for (const { place, bytes } of rows) {
     try {
@@ -138,7 +138,7 @@ function applyEach({ apply }: BookParts, rows: readonly TableRow[]): void {
   }
 }
 
-/** Throws a fault of the disk as it is, and any other one as that of the row at a place. */
+/** Throws a disk fault unchanged, and any other as a fault of the row at a place. */
 function rethrow(place: number, error: unknown): never {
   if (isOfDisk(error) || error instanceof RowFault) throw error
   throw error instanceof UnfitRow
@@ -146,7 +146,7 @@ function rethrow(place: number, error: unknown): never {
     : new RowFault(place, error instanceof StoreError ? error.message : reasonOf(error))
 }
 
-/** Gives the signed note of the committed log. Events of an open transaction have no signature. */
+/** Opens the signed note of the committed log. Events of an open transaction have no signature. */
 function committedNote(db: DatabaseSync, log: Pick<GatheredLog, 'checkpoint'>): () => string {
   let note = ''
   return () => {
@@ -161,11 +161,11 @@ type BookParts = Readonly<{
   standIn: StandIn
   log: GatheredLog
   keys(): RowKeys
-  /** The log as a step of the operator finds it. */
+  /** Size and root of the log for an operator's step. */
   present(): Readonly<{ head: number; root: Uint8Array }>
   /** Applies the content of an accepted row. Throws an `UnfitRow`. */
   follow(body: CommitRow | StepRow): void
-  /** Applies the row at a place, and notes it. Throws an `UnfitRow`. */
+  /** Applies the row at a place, and records it. Throws an `UnfitRow`. */
   apply(place: number, bytes: Uint8Array): void
   /** Undoes the transaction, in which nothing may have changed. */
   rollback(isUnchanged: boolean): void
@@ -218,17 +218,17 @@ function openParts({ db, keys: own, asksChain }: TableBookSettings): BookParts {
   }
 }
 
-/** Bytes of the row of what was built; null when nothing changed. */
+/** Bytes of the built row; null when nothing changed. */
 function encodeBuilt({ log, rows, keys }: BookParts, step: StepRow | null): Uint8Array | null {
   const body = bodyOf(log, step)
   if (body === null) return null
-  // A change of keys is built, but not applied yet, so that a key of before signs it.
+  // A change of keys is built, but not applied yet, so that a former key signs it.
   const [key] = keys().signing
   assert(key !== undefined, 'a key signs the log')
   return encodeRow({ ...rows.next(), ...body }, key)
 }
 
-/** Content of the row of what was built; null when nothing changed. */
+/** Content of the built row; null when nothing changed. */
 function bodyOf({ gathered, head, root }: GatheredLog, step: StepRow | null): CommitRow | StepRow | null {
   const commit = gathered.commit()
   assert(commit === null || step === null, 'a step of the operator has a row of its own')
@@ -238,13 +238,13 @@ function bodyOf({ gathered, head, root }: GatheredLog, step: StepRow | null): Co
 
 const SQLITE_CONSTRAINT = 19
 
-/** Whether an error is of SQLite and its disk. A row that contradicts another is the fault of the row. */
+/** Whether an error comes from SQLite and its disk. A row that contradicts another is the row's fault. */
 function isOfDisk(error: unknown): boolean {
   if (!(error instanceof Error && 'errcode' in error)) return false
   return (Number(error.errcode) & 0xff) !== SQLITE_CONSTRAINT
 }
 
-/** The rows of a store: its newest one, and the kept ones. Changes belong to the caller's transaction. */
+/** Rows of a store: its newest one, and the kept ones. Changes belong to the caller's transaction. */
 type BookRows = Readonly<{
   newest(): NewestRow
   kept(from: number): readonly TableRow[]
@@ -311,20 +311,21 @@ function placeOf(db: DatabaseSync): NewestRow {
 }
 
 /**
- * Signature of the newest tree while the store ends in the middle of moved history. The log has none there, or one of a
- * former key, and every store must end with a signed tree: readers, audits and a start need it. The next transaction
- * puts back what the log has. The tree was accepted by the table, and is a prefix of the log, so it may be signed.
+ * Temporary signature of the newest tree while the store ends inside moved history. The log has no signature there, or
+ * one of a former key, but every store must end with a signed tree for readers, audits and a start. The next
+ * transaction restores the log's signature. The tree may be signed, because the table has accepted it and it is a
+ * prefix of the log.
  */
 type StandIn = Readonly<{
   /** Signs the newest tree, unless these keys have signed it. */
   put(keys: readonly SigningKey[]): void
-  /** Puts the signature of the log back. Begins a transaction that changes anything. */
+  /** Restores the log's signature. Begins a transaction if it changes anything. */
   remove(): void
   /** Reads again, after a rollback. */
   reload(): void
 }>
 
-/** Row of `meta` with the seq and the signature (base64, empty for none) that the log has there. */
+/** Row of `meta` with the log's seq and signature there (base64, empty for none). */
 const ROW = 'moved_signature'
 const FORM = /^([1-9]\d{0,15}) ([A-Za-z0-9+/=]*)$/
 

@@ -21,7 +21,7 @@ import { workOnTable } from './table-work.ts'
 import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
 import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
 
-/** The command `cluster`: what an operator does to the table that carries a log. */
+/** The command `cluster`: the operator's work on the table that carries a log. */
 export function clusterCommand(surroundings: ProgramContext): CommandSpec {
   const commands = [initCommand, moveCommand, checkCommand, keysCommand, lostCommand]
   return {
@@ -119,7 +119,7 @@ async function check({ data, ...options }: CheckOptions, context: CommandContext
   using _lock = data === undefined ? null : takeDirectory(data)
   const { checkTable } = await import('../log/check-table.ts')
   const store = data === undefined ? null : storePath(data)
-  // A former primary is refused as by a node. Only a node notes a new one.
+  // A former primary is refused, as on a node. Only a node records a new one.
   const memory = data === undefined ? null : { ...openPrimaryFile(data), write: () => undefined }
   const { faults, notices, rows, end } = await workOnTable('reading', context, (work) =>
     checkTable({
@@ -156,7 +156,7 @@ function keysCommand({ context }: ProgramContext): CommandSpec {
     help: `Example, first with both keys and later with the new one alone:
   daybook cluster keys --token-file token "$OLD" "$NEW"`,
     async run(vkeys: readonly string[], { to, tokenFile }: KeysOptions): Promise<ExitCode> {
-      // The publish API of a node that does not lead is passed over. A step that is asked for again changes nothing.
+      // A node that does not lead is skipped. A repeated step changes nothing.
       const answer = await askOperator(openPublishAccess(to, tokenFile, context), KEYS_PATH, { vkeys })
       const { vkeys: signing, head } = answer
       const shown = Array.isArray(signing) ? signing.map((vkey) => `${printable(String(vkey))}\n`) : []

@@ -8,7 +8,7 @@ import { workOnTable } from './table-work.ts'
 
 type LostOptions = Readonly<{ data: string; present?: true }>
 
-/** The command `cluster lost`: the drafts of the branch that lost a fork. */
+/** The command `cluster lost`: drafts of the branch that lost a fork. */
 export function lostCommand({ context }: ProgramContext): CommandSpec {
   const present = 'list the drafts of that branch that the log has too, with their seqs, instead'
   return {
@@ -30,7 +30,7 @@ async function lost({ data, present }: LostOptions, context: CommandContext): Pr
   return 0
 }
 
-/** Lines for standard error. They have no ref: refs are private, and go to standard output only. */
+/** Lines for standard error. They have no refs, which are private and go only to standard output. */
 function summary({ lost: drafts, present, ended, waiting, isWhole }: LostDrafts): readonly string[] {
   const others = present.filter(({ same }) => !same).length
   const dropped = present.filter(({ wasDropped }) => wasDropped).length

@@ -23,7 +23,7 @@ export const TABLE_OPTIONS: readonly Option[] = [
   new Option('--single-database', 'accept a PostgreSQL without a synchronous standby'),
 ]
 
-/** The table; null without `--log-store`. Errors never repeat what was given: it may hold a password. */
+/** Table of the options; null without `--log-store`. Errors never repeat values, which may contain a password. */
 function tableOf(options: TableOptionValues): TableSettings | null {
   const { logStore, logStoreCredentials, singleDatabase } = options
   if (logStore === undefined) {
@@ -42,7 +42,7 @@ function tableOf(options: TableOptionValues): TableSettings | null {
   return { database: target, isSingle: singleDatabase === true }
 }
 
-/** The table, for a command that needs one. Throws a CommandError without `--log-store`. */
+/** Table for a command that needs one. Throws a CommandError without `--log-store`. */
 export function requireTable(options: TableOptionValues): TableSettings {
   const table = tableOf(options)
   if (table === null) throw new UsageError('give the address of the database with --log-store')

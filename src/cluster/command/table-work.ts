@@ -5,7 +5,7 @@ import { CommandError } from '../../command/terminal/command-error.ts'
 import { StoreError } from '../../log/store/store.ts'
 import { TableError } from '../table/log-table.ts'
 
-/** Surroundings of the work of a command on a table. */
+/** Context of a command's work on a table. */
 type TableWork = Readonly<{
   nowMs(): number
   monotonicMs(): number
@@ -15,7 +15,7 @@ type TableWork = Readonly<{
   onProgress(rows: number): void
 }>
 
-/** Runs the work of a command on the table of a log, with its progress. Throws a CommandError that says what is wrong. */
+/** Runs a command's work on the table of a log, with its progress. Throws a CommandError that says what is wrong. */
 export async function workOnTable<T>(
   verb: string,
   context: CommandContext,

@@ -11,7 +11,7 @@ import type { DatabaseTarget } from '../../command/database/database-url.ts'
 
 type CheckSettings = Readonly<{
   target: DatabaseTarget
-  /** The id is that of no log: nothing is led. */
+  /** Options of the table. Their id belongs to no log, so that nothing is led. */
   options: TableOptions
   /** File of a store that nobody writes, to compare with the table; null without one. */
   store: string | null
@@ -31,8 +31,8 @@ type CheckedTable = Readonly<{
 }>
 
 /**
- * Reads a table, and holds each row against the one before it: place, digest, signature, seq and root. With a store,
- * compares its place, its kept rows and its lines with them. Throws a `TableError` when the table cannot be read, and a
+ * Reads a table, and compares each row with the previous one: place, digest, signature, seq and root. With a store,
+ * also compares its place, its kept rows and its lines. Throws a `TableError` when the table cannot be read, and a
  * StoreError for a store whose log no table carries.
  */
 export async function checkTable(settings: CheckSettings): Promise<CheckedTable> {
@@ -88,7 +88,7 @@ async function checkWith(settings: CheckSettings, db: DatabaseSync | null): Prom
   return { faults, notices, rows, end }
 }
 
-/** The oldest place in the table, 0 of an empty one: its owner may have deleted older rows. Throws a `TableError`. */
+/** Oldest place in the table; 0 if it is empty. Its owner may have deleted older rows. Throws a `TableError`. */
 async function firstPlace(target: DatabaseTarget, memory: PrimaryKeeper | null): Promise<number> {
   try {
     await using session = await openTableSession(target, memory, new AbortController().signal)

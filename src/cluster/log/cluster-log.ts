@@ -32,7 +32,7 @@ export type ClusterSettings = Pick<WriterSettings, 'dataDirectory' | 'keys' | 'j
   Readonly<{ carrier: TableSettings }>
 
 /**
- * Opens the log of a data directory, which joins it when it is empty. `start` begins to follow the table and to lead it.
+ * Opens the log of a data directory. An empty directory joins it. `start` begins to follow the table and to lead it.
  * Throws a `StoreError` that says what is wrong.
  */
 export async function openClusterLog(settings: ClusterSettings, world: CarrierContext): Promise<CarriedLog> {
@@ -97,7 +97,7 @@ export async function openClusterLog(settings: ClusterSettings, world: CarrierCo
   }
 }
 
-/** Refuses a damaged file of the newest primary while the start can still be refused with words. */
+/** Refuses a damaged file of the newest primary early, while the start can still report it. */
 function refuseDamagedPrimary(dataDirectory: string): void {
   try {
     openPrimaryFile(dataDirectory).read()
@@ -106,7 +106,7 @@ function refuseDamagedPrimary(dataDirectory: string): void {
   }
 }
 
-/** The table of a log. Its id is empty before it is known; then only rows may be read. */
+/** Table of a log. Its id is empty before it is known; until then only rows may be read. */
 function tableOf(
   { dataDirectory, carrier }: ClusterSettings,
   { nowMs, monotonicMs }: CarrierContext,
@@ -137,7 +137,7 @@ function startNode(settings: ClusterSettings, world: CarrierContext, parts: Node
     mayRetry(error) {
       const isFull = lacksRoom(error, COMMIT_BYTES, isDiskFull)
       if (isFull) onFull()
-      // Another program may have locked the store, or taken the last file descriptor.
+      // Another program may have locked the store, or used the last file descriptor.
       return isFull || isPassingFault(error)
     },
   })
@@ -162,7 +162,7 @@ function watchBooks(
   }
 }
 
-/** The notice without an error, which cannot be passed between threads. */
+/** Notice without its error, which cannot be passed between threads. */
 function noticeOf(notice: NodeNotice): ClusterNotice {
   if (notice.is === 'local-failure') return { is: 'local-failure', reason: reasonOf(notice.error) }
   if (notice.is !== 'stopped') return notice
@@ -190,11 +190,13 @@ type PathSettings = Pick<CommitFailureSettings, 'onFull' | 'onBroken' | 'isDiskF
     book: TableBook
     /** The node; null before its start. */
     node(): Pick<ClusterNode, 'commit'> | null
-    /** Whether the books have all events that this node has served. Another event in such a place would be a fork. */
+    /**
+     * Whether the books have all events that this node has served. Another event at one of these seqs would be a fork.
+     */
     hasServed(): boolean
   }>
 
-/** The path of commits to the table, and the book that the node must use. */
+/** Path of commits to the table, and the book that the node must use. */
 type CarriedPath = Readonly<{ path: CommitPath; book: NodeBook }>
 
 /** Opens the path of a log that a table carries. */
@@ -211,7 +213,7 @@ export function openCarriedPath(settings: PathSettings): CarriedPath {
         try {
           const answer = await node.commit(build)
           if (answer.is === 'committed') return { ok: true, built: answer.value }
-          // The reason of a stop may have the stack of an error, which is for the operator's log.
+          // The reason of a stop may include the stack of an error, which is for the operator's log.
           return requestRefusal(CODES[answer.is], answer.reason.replace(/\n[^]*/, ''))
         } catch (error) {
           return failureOf(settings, error, size)
@@ -246,10 +248,10 @@ const CODES: Readonly<Record<Exclude<CommitAnswer<unknown>['is'], 'committed'>, 
   stopped: 'store-unavailable',
 }
 
-/** Bytes that the store takes for each byte of a row, roughly and at most. */
+/** Approximate most bytes that the store takes for each byte of a row. */
 const STORE_GROWTH = 8
 
-/** Refusal of a commit whose work failed. It is undone. Only a full disk may pass. */
+/** Refusal of a commit whose work failed and is undone. Only a full disk is temporary. */
 function failureOf(
   { isDiskFull, onFull, onBroken }: PathSettings,
   error: unknown,

@@ -4,7 +4,7 @@ import type { LogCarrier } from '../../command/plug/option.ts'
 import { copiedCounter, gauge } from '../../serve/metrics/metrics.ts'
 import type { NodeNotice, NodeStop } from '../node/cluster-node.ts'
 
-/** Report of a node to the main thread: its figures every second, and each notice. It can be passed between threads. */
+/** Report of a node to the main thread: its figures every second, and each notice. It is structured-cloneable. */
 export type ClusterReport =
   | Readonly<{ is: 'figures'; figures: ClusterFigures }>
   | Readonly<{ is: 'notice'; notice: ClusterNotice }>
@@ -12,7 +12,7 @@ export type ClusterReport =
 /** Figures of a node. */
 export type ClusterFigures = Readonly<{
   leads: boolean
-  /** Rows of the table that this node is known not to have applied. */
+  /** Known number of table rows that this node has not applied. */
   lag: number
   isAway: boolean
   isStopped: boolean
@@ -29,7 +29,7 @@ export type ClusterNotice =
   | Readonly<{ is: 'local-failure'; reason: string }>
   | (Readonly<{ is: 'stopped' }> & Readonly<{ why: NodeStop['is']; place: number; reason: string }>)
 
-/** Time between two lines about one reason why the table cannot be used, and reasons that are remembered. */
+/** Time between two lines about one reason why the table is unavailable, and the number of remembered reasons. */
 const AWAY_LINE_MS = 60_000
 const REASONS_MAX = 100
 
@@ -99,7 +99,7 @@ function watchCluster(registry: Registry, read: () => ClusterFigures | null): vo
 function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
   const loggedMs = new Map<string, number>()
 
-  // A node reports a reason once, when it has another one. So none may be left out because of another.
+  // A node reports a reason only when it changes, so no reason may suppress another one.
   function logAway(reason: string): void {
     const ms = monotonicMs()
     if (ms - (loggedMs.get(reason) ?? Number.NEGATIVE_INFINITY) < AWAY_LINE_MS) return

@@ -16,9 +16,9 @@ const LENGTH_BYTES = 4
 export type KeptBranches = Readonly<Record<keyof Branches, readonly Uint8Array[]>>
 
 /**
- * Opens the evidence of a data directory, for forks of the log with this id. Each branch is one file: `ID-ours` has rows of
- * this node, and `ID-table` those of the table, each after its length (4 bytes, big endian). The folder is made when there
- * is some.
+ * Opens the evidence of a data directory, for forks of the log with this id. Each branch is one file: `ID-ours` has
+ * rows of this node, and `ID-table` those of the table, each after its length (4 bytes, big endian). The folder is
+ * created with the first evidence.
  */
 export function openEvidence(dataDirectory: string, logId: string): ClusterNodeSettings['evidence'] {
   const folder = join(dataDirectory, EVIDENCE_FOLDER)
@@ -37,7 +37,7 @@ export function openEvidence(dataDirectory: string, logId: string): ClusterNodeS
   }
 }
 
-/** The kept rows of both branches of a fork of this log; none without evidence. */
+/** Kept rows of both branches of a fork of this log; none without evidence. */
 export function readEvidence(dataDirectory: string, logId: string): KeptBranches {
   const folder = join(dataDirectory, EVIDENCE_FOLDER)
   return {
@@ -54,7 +54,7 @@ export function forkedLogs(dataDirectory: string): readonly string[] {
   return [...new Set(found)].toSorted()
 }
 
-/** Place of the first row of a branch. A start after rows of the table were deleted finds a later one. */
+/** Place of the first row of a branch. It is a later one if older rows of the table were deleted. */
 function begins([first]: readonly Uint8Array[]): number {
   const decoded = first === undefined ? null : decodeRow(first)
   return decoded?.ok === true ? decoded.signed.row.place : 0
@@ -63,7 +63,7 @@ function begins([first]: readonly Uint8Array[]): number {
 const areSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
   one !== undefined && other !== undefined && Buffer.compare(one, other) === 0
 
-/** Rows in a file: none without a file. A torn or foreign end is left out. */
+/** Rows in a file; none without a file. Ignores an incomplete or foreign end. */
 function readBranch(path: string): readonly Uint8Array[] {
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
   const rows: Uint8Array[] = []

@@ -16,19 +16,19 @@ type JoinSettings = Readonly<{
   keys: readonly SigningKey[]
   /** Opens the table of a log whose id is not known yet. */
   open(): LogTable
-  /** Called after an attempt to read the first row that failed. Rejects when the node stops. */
+  /** Called after a failed attempt to read the first row. Rejects when the node stops. */
   wait(reason: string): Promise<void>
 }>
 
 /** A store whose log is on a table. */
 type JoinedStore = Readonly<{
   db: DatabaseSync
-  /** High-water mark that the node must reach again; null when the store has all that it has served. */
+  /** High-water mark that the node must reach again; null when the store has all events that it has served. */
   owed: HighWater | null
 }>
 
 /**
- * Opens the store of a node whose log is on a table. An empty directory gets the store of the log as its table begins.
+ * Opens the store of a node whose log is on a table. An empty directory gets a new store from the table's first row.
  * Changes no identity, key or signature of a log. Throws a StoreError that says what is wrong.
  */
 export async function joinTable(settings: JoinSettings): Promise<JoinedStore> {
@@ -40,7 +40,7 @@ export async function joinTable(settings: JoinSettings): Promise<JoinedStore> {
     if (readTablePlace(db) === null) throw new StoreError(ALONE)
     const fault = faultAtStart(db, mark, keys)
     demandSound(fault)
-    // The missing part comes from the table, and must be what was served.
+    // The missing part comes from the table, and must equal the served events.
     if (fault === null) markHighWater(dataDirectory, newestCheckpoint(db))
     return { db, owed: fault === null ? null : mark }
   } catch (error) {
@@ -52,12 +52,12 @@ export async function joinTable(settings: JoinSettings): Promise<JoinedStore> {
 const ALONE =
   'no table carries the log of this directory: move it there with daybook cluster move, or start with an empty directory'
 
-/** Refuses a store with another fault than that its newest events are missing. */
+/** Refuses a store with another fault than missing newest events. */
 function demandSound(fault: LogFault | null): void {
   if (fault !== null && !fault.lost) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
 }
 
-/** The first row of the log. Waits until the database answers. */
+/** First row of the log. Waits until the database answers. */
 async function firstRow({ open, wait }: JoinSettings): Promise<Uint8Array> {
   await using table = open()
   for (;;) {
@@ -70,7 +70,7 @@ async function firstRow({ open, wait }: JoinSettings): Promise<Uint8Array> {
       await wait(UNPROVED)
     } catch (error) {
       if (!(error instanceof TableError)) throw error
-      // The table was read once, and then had no row 1.
+      // The table could be read before, and then had no row 1.
       if (last > 0) throw new StoreError(NO_BEGINNING, { cause: error })
       await wait(error.message)
     }
@@ -83,11 +83,13 @@ const NOTHING_THERE =
 const NO_BEGINNING =
   'the oldest rows of the table were deleted: start this node from a backup of another one (daybook restore)'
 
-/** The newest tree that a node has served, when its store lacks it: an older backup was restored. */
+/** Newest tree that a node has served, when its store lacks it because an older backup was restored. */
 export type OwedTree = Readonly<{
-  /** Whether the store has it. Until then this node takes no drafts. */
+  /** Whether the store has it. Until then this node accepts no drafts. */
   isReached(): boolean
-  /** Whether the log with this head and place is another one than was served. Checked once, when the log is long enough. */
+  /**
+   * Whether the log with this head and place differs from the served one. Checked once, when the log is long enough.
+   */
   differs(seq: number, place: number): boolean
 }>
 

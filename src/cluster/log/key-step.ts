@@ -23,9 +23,9 @@ type KeyParts = Readonly<{
 }>
 
 /**
- * Answers a change of the keys that sign the log, on all nodes at once. The operator has put the files of the new keys on
- * all nodes before. Refuses keys that this node lacks, and when none of them signs the log already. A repeated call changes
- * nothing.
+ * Answers an operator's change of the signing keys, on all nodes at once. Before it, the operator must put the files of
+ * the new keys on all nodes. Refuses keys that this node lacks, and keys of which none signs the log already. A
+ * repeated call changes nothing.
  */
 export async function keysRequest(parts: KeyParts, request: PermittedRequest): Promise<Answered> {
   const body = await readJsonBody(request, 'a list of keys', KEYS_BYTES_MAX)

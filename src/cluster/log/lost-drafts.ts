@@ -12,8 +12,8 @@ import type { Draft } from '../../protocol/draft.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
 
 /**
- * A draft of the lost branch that the log has too. `same`: with the same content. `wasDropped`: the log holds it, and the
- * operator had dropped it in the lost branch.
+ * Draft of the lost branch that the log has too. `same`: with the same content. `wasDropped`: the log holds it, but the
+ * operator dropped it in the lost branch.
  */
 type PresentDraft = Readonly<{
   ref: string
@@ -25,18 +25,18 @@ type PresentDraft = Readonly<{
 
 /** The drafts of a branch that lost a fork. */
 export type LostDrafts = Readonly<{
-  /** Drafts that the log lacks, as JSON that the publish API takes, in the order of their acceptance. */
+  /** Drafts that the log lacks, as JSON for the publish API, in order of acceptance. */
   lost: readonly string[]
   present: readonly PresentDraft[]
-  /** Number of drafts that failed there, or that the operator dropped. */
+  /** Number of drafts that failed or were dropped there. */
   ended: number
-  /** Number of corrections and restatements of events that the log lacks still. They name an event by its seq. */
+  /** Number of corrections and restatements of events that the log still lacks. They name an event by its seq. */
   waiting: number
   /** Whether the evidence begins where the branches parted. */
   isWhole: boolean
 }>
 
-/** A log that is asked for the drafts of a branch. */
+/** Log in which a branch's drafts are looked up. */
 type KnownDrafts = Readonly<{
   find(ref: string): (Omit<PresentDraft, 'same' | 'wasDropped'> & Readonly<{ digest: Uint8Array }>) | null
   /** Ref of the held draft with this number. */
@@ -46,10 +46,10 @@ type KnownDrafts = Readonly<{
 }>
 
 /**
- * Lists the drafts that were accepted in a branch that lost a fork, from the evidence of a data directory. A directory that
- * has left its table (`cluster move --back --accept-loss`) goes on with its own branch: the drafts are those of the table
- * that its log lacks. In any other directory they are those of its own branch that the table lacks. Throws a StoreError that
- * says what is missing.
+ * Lists the accepted drafts of a branch that lost a fork, from the evidence of a data directory. A directory that has
+ * left its table (`cluster move --back --accept-loss`) continues with its own branch, so its log lacks drafts of the
+ * table. In any other directory the table lacks drafts of the directory's own branch. Throws a StoreError that says
+ * what is missing.
  */
 export function lostDrafts(dataDirectory: string): LostDrafts {
   const logs = forkedLogs(dataDirectory)
@@ -78,7 +78,7 @@ function lostInFork(db: DatabaseSync, dataDirectory: string, logId: string): Los
     throw new StoreError(`the evidence of ${logId} is of another log than this directory`)
   if (table !== null && table.logId !== logId) throw new StoreError(OTHER_TABLE)
   const known = isOnTable ? branchKnown(table) : storeKnown(db)
-  // A node that stopped because another one had stopped has one branch, without its beginning.
+  // A node that stopped because another had stopped has only one branch, without its beginning.
   const isOne = areSame(evidence.ours[0], evidence.table[0])
   const branch = isOnTable ? ours : table
   const found = branch === null || known.has(branch) ? NOTHING : sortDrafts(branch, known)
@@ -118,10 +118,10 @@ function sortDrafts({ drafts, ended, dropped, refs }: BranchDrafts, known: Known
   return { lost, present, waiting, ended: over }
 }
 
-/** Fields of details that name an event by its seq. */
+/** Detail fields that name an event by its seq. */
 const SEQ_FIELDS = ['corrects', 'restates'] as const
 
-/** JSON of a lost draft; null when it names an event that was lost too, and that has no seq yet in the log. */
+/** JSON of a lost draft; null when it names a lost event that has no seq in the log yet. */
 function formatLost({ draft }: BranchDraft, refs: BranchDrafts['refs'], known: KnownDrafts): string | null {
   if (draft.details === null) return formatDraft(draft)
   const details = { ...draft.details }
@@ -181,17 +181,17 @@ function storeKnown(db: DatabaseSync): KnownDrafts {
   }
 }
 
-/** A draft of one branch of a fork. `seq` is that of its event there, null when it was only held. */
+/** Draft of one branch of a fork. `seq` is that of its event there; null when it was only held. */
 type BranchDraft = Readonly<{ ref: string; draft: Draft; digest: Uint8Array; seq: number | null }>
 
-/** Changes in one branch of a fork after the branches parted, as far as its kept rows say. */
+/** Changes in one branch of a fork since the branches parted, as far as rows are kept. */
 type BranchDrafts = Readonly<{
   logId: string
   /** Drafts by ref, in the order of their acceptance. */
   drafts: ReadonlyMap<string, BranchDraft>
-  /** Refs of drafts that failed there, or that the operator dropped. */
+  /** Refs of drafts that failed or were dropped there. */
   ended: ReadonlySet<string>
-  /** Numbers of drafts that were held before, and that the operator dropped there. */
+  /** Ids of drafts that were held before and dropped there. */
   dropped: readonly number[]
   /** Refs of the events by seq. */
   refs: ReadonlyMap<number, string>
@@ -201,7 +201,7 @@ type BranchDrafts = Readonly<{
   after: string
 }>
 
-/** Reads the kept rows of a branch. Null without any. Throws a StoreError for one that is damaged. */
+/** Reads the kept rows of a branch; null without any. Throws a StoreError for a damaged row. */
 export function readBranchDrafts(rows: readonly Uint8Array[]): BranchDrafts | null {
   const drafts = new Map<string, BranchDraft>()
   const ended = new Set<string>()
@@ -216,7 +216,7 @@ export function readBranchDrafts(rows: readonly Uint8Array[]): BranchDrafts | nu
     const { row } = decoded.signed
     first ??= { logId: row.logId, after: Buffer.from(row.prev).toString('hex') }
     if (row.is !== 'commit') continue
-    // A held draft may need an event of the same commit, and never the other way round.
+    // A held draft may need an event of the same commit, but an event never needs a held draft.
     for (const published of tryEventsOf(row)) {
       const { ref, seq, line } = published
       lines.set(seq, line)

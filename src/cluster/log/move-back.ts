@@ -21,17 +21,18 @@ import { openEvidence } from './evidence-folder.ts'
 import { type MoveSettings, openStore, optionsOf, refuseLack } from './move-log.ts'
 import { readTablePlace } from '../row/kept-rows.ts'
 
-/** Time in which this node must come to lead, in milliseconds: longer than a table that has changed must settle. */
+/** Time in milliseconds within which this node must lead. It is longer than the settling time of a changed table. */
 const LEAD_MS_MAX = 60_000
-/** Time in which the lock of a leader that has died becomes free. Another node that has it for longer lives. */
+/** Time in which the lock of a dead leader becomes free. A node that has it longer is alive. */
 const LED_MS_MAX: number = 2 * SILENCE_MS_MAX
 const LOOK_MS = 50
-/** File with the SHA-256 of the last row that this node has offered to its table, in hex. */
+/** File with the SHA-256 in hex of the last row that this node has sent to its table. */
 const ENDING_FILE = 'ending'
 
 /**
- * Takes a log off its table: the node leads, appends the last row, and is alone from then on. All other nodes stop at that
- * row. A call that was interrupted is completed by the same call. Returns the seq of the newest event. Throws a StoreError.
+ * Takes a log off its table: the node leads, appends the last row, and has the log alone from then on. All other nodes
+ * stop at that row. The same call completes an interrupted one. Returns the seq of the newest event. Throws a
+ * StoreError.
  */
 export async function moveBack(settings: MoveSettings): Promise<number> {
   const { dataDirectory, keys } = settings
@@ -43,7 +44,7 @@ export async function moveBack(settings: MoveSettings): Promise<number> {
     await appendEnd(settings, db, book)
   }
   refuseLack(db, settings)
-  // Before the place is gone: a store without one, beside a mark with one, is taken for an older copy.
+  // Before the place is removed, because a store without a place and a mark with one look like an older copy.
   const { log, checkpoint, former } = newestCheckpoint(db)
   markHighWater(dataDirectory, { log, checkpoint, former })
   leave(db, dataDirectory, () => undefined)
@@ -51,9 +52,9 @@ export async function moveBack(settings: MoveSettings): Promise<number> {
 }
 
 /**
- * Takes the branch of this node off a table that has another one, or that is lost. It goes on as a new log, because another
- * branch may have been shown under the name of this one, or newer events that this node has lost. Returns the seq of the
- * newest event. Throws a StoreError.
+ * Takes this node's branch off a table that has another branch or is lost. It continues as a new log, because another
+ * branch or lost newer events may have been shown under this one's name. Returns the seq of the newest event. Throws a
+ * StoreError.
  */
 export function leaveBranch(settings: MoveSettings): number {
   const { dataDirectory, keys } = settings
@@ -121,7 +122,7 @@ async function appendEnd(settings: MoveSettings, db: DatabaseSync, book: TableBo
     if (nowMs > endMs || nowMs > ledMs + LED_MS_MAX)
       throw new StoreError(`this node does not come to lead: ${whyNot(state)}`)
     if (state.leads) {
-      // After the last row, nobody could put back what this node lacks.
+      // Nobody could put back missing rows of this node after the last row.
       refuseLack(db, settings)
       await node.commit(() => book.build({ is: 'end', nonce: randomBytes(HASH_BYTES) }))
     } else await sleep(LOOK_MS, signal).catch(() => undefined)

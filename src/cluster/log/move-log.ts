@@ -24,12 +24,12 @@ import type { DatabaseTarget } from '../../command/database/database-url.ts'
 
 /** A log that is moved, and its surroundings. */
 export type MoveSettings = Readonly<{
-  /** Data directory that no process uses, and whose lock the caller has. */
+  /** Data directory that no process uses. The caller holds its lock. */
   dataDirectory: string
   /** Keys that sign the log. */
   keys: readonly SigningKey[]
   table: TableSettings
-  /** Whether the table that carries the log is given up. */
+  /** Whether the table that carries the log is abandoned. */
   acceptLoss: boolean
   nowMs(): number
   monotonicMs(): number
@@ -42,8 +42,8 @@ export type MoveSettings = Readonly<{
 
 /**
  * Puts the log of a data directory on an empty table, in one transaction of PostgreSQL: every event with its stored
- * signature, and the held drafts. Returns the seq of its newest event and the number of rows. A call that was interrupted
- * is completed by the same call. A log that has gone on in another table is moved only when that one is given up: its other
+ * signature, and the held drafts. Returns the seq of its newest event and the number of rows. The same call completes
+ * an interrupted one. A log that has continued in another table is moved only if that table is abandoned; its other
  * nodes then start with an empty directory. Throws a StoreError or a `TableError`.
  */
 export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ head: number; rows: number }>> {
@@ -72,11 +72,11 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
       onProgress(row.place)
     }
   }
-  // From the commit on, other nodes may publish: this store must not go on alone, whatever becomes of this process.
+  // Other nodes may publish from the commit on, so this store must not continue alone, even if this process ends.
   const note = (): void => {
     const last = newest
     if (last === null) return
-    // A log that was on a table before may have fewer rows now. Beside a mark with more, the store is an older copy.
+    // A log that was on a table before may have fewer rows now. With a higher mark the store looks like an older copy.
     if (before !== null) {
       const place = Math.min(before.place, last.place)
       markHighWater(dataDirectory, { ...newestCheckpoint(db), place })
@@ -88,7 +88,7 @@ export async function moveToTable(settings: MoveSettings): Promise<Readonly<{ he
   return { head: headOf(db), rows: readTablePlace(db)?.place ?? 0 }
 }
 
-/** Whether the newest row of a store is none of a move. */
+/** Whether the newest row of a store does not come from a move. */
 function hasGoneOn(db: DatabaseSync): boolean {
   const newest = openKeptRows(db).from(0).at(-1)
   const decoded = newest === undefined ? null : decodeRow(newest.bytes)
@@ -124,7 +124,7 @@ export function openStore(dataDirectory: string): DatabaseSync {
   return openForWriting(storePath(dataDirectory))
 }
 
-/** Options of the table of a store's log. A command notes no new primary before its work has ended. */
+/** Options of the table of a store's log. A command records a new primary only when its work has ended. */
 export function optionsOf(
   { dataDirectory, table, nowMs, monotonicMs }: MoveSettings,
   db: DatabaseSync,
@@ -133,25 +133,25 @@ export function optionsOf(
   return { isSingle: table.isSingle, logId: readIdentity(db).id, memory, nowMs, monotonicMs }
 }
 
-/** Throws when the store lacks what the node has served: alone, it would sign other events in their place. */
+/** Throws when the store lacks events that the node has served. Alone, it would sign other events in their place. */
 export function refuseLack(db: DatabaseSync, { dataDirectory, keys }: MoveSettings): void {
   const fault = faultAtStart(db, readHighWater(dataDirectory), keys)
   if (fault !== null) throw new StoreError(`seq ${fault.seq}: ${fault.reason}`)
 }
 
-/** Rows and bytes of one statement, at most; a larger row goes alone. */
+/** Most rows and bytes of one statement. A larger row is sent alone. */
 const BATCH_ROWS = 1_000
 const BATCH_BYTES = 4 * 1024 * 1024
 /** Time limit of one statement, and of the commit with its proof, in ms. */
 const BATCH_MS = 60_000
 const COMMIT_MS = 600_000
-/** Longest time between two statements, in ms: the refs of a large log are sorted before its first events are sent. */
+/** Longest time between two statements, in ms. The refs of a large log are sorted before its first events are sent. */
 const PAUSE_MS = 600_000
 
 /**
  * Inserts the rows of a log, from place 1 on, in one transaction. The table must be empty, and no node may lead.
- * `beforeCommit` is called when all rows are inserted: from then on they may be there. Throws a `TableError`, whose message
- * says so when it is the case, or what the making of the rows throws.
+ * `beforeCommit` is called when all rows are inserted; from then on they may be in the table. Throws the errors of
+ * `rows`, or a `TableError`, which says if the rows may be in the table.
  */
 export async function moveRows(
   target: DatabaseTarget,

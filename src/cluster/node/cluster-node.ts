@@ -1,15 +1,15 @@
 import type { LogTable, PrimaryIdentity, TableRow } from '../table/log-table.ts'
 
-/** One node of a log that a table carries: it follows the table, or leads. */
+/** Node of a log that a table carries. It follows the table, or leads. */
 export type ClusterNode = AsyncDisposable &
   Readonly<{
     /**
-     * Runs `build` in a transaction on the newest books, and appends what it changed. Runs it once. `committed` is
-     * answered only when the row is on the standbys and in the books, or, when nothing changed, after a barrier that began
-     * after `build`. Rejects with what `build` throws.
+     * Runs `build` once in a transaction on the newest books, and appends its changes. Resolves with `committed` only
+     * when the row is on the standbys and in the books. Without changes it resolves after a barrier that began after
+     * `build`. Rejects with the errors of `build`.
      */
     commit<Value>(build: () => Value): Promise<CommitAnswer<Value>>
-    /** Whether everything that the table had at the time of the call is applied here. False when that cannot be known. */
+    /** Whether everything that the table had at the time of the call is applied here. False when that is unknown. */
     barrier(): Promise<boolean>
     state(): ClusterNodeState
   }>
@@ -29,17 +29,17 @@ export type ClusterNodeState = Readonly<{
   end: NewestRow
   /** The newest place that the table has shown. */
   last: number
-  /** Reason why this node takes no drafts now, in words; null when it does. */
+  /** Reason why this node accepts no drafts now, as text; null when it does. */
   refusal: string | null
-  /** Whether another node leads now, as far as the last look shows. */
+  /** Whether another node leads now, as of the last read. */
   isLedElsewhere: boolean
-  /** Reason of the stop until an operator acts; null while the node works. */
+  /** Reason of a stop until an operator acts; null while the node works. */
   stopped: NodeStop | null
   /** Whether the last attempt to reach the table failed, and why. */
   away: string | null
   /** The database's clock minus ours in milliseconds; null before it was measured. */
   offsetMs: number | null
-  /** Commits so far whose outcome was unknown, take-overs so far, and rows that this node has put back. */
+  /** Number of commits with unknown outcome, of take-overs, and of rows that this node has put back. */
   unknownTotal: number
   takeoverTotal: number
   putBackTotal: number
@@ -60,28 +60,28 @@ export type NodeStop = Readonly<{
   reason: string
 }>
 
-/** The newest row in the books: its place, 0 before the first, and the SHA-256 of its bytes. */
+/** Newest row in the books: its place, 0 before the first, and the SHA-256 of its bytes. */
 export type NewestRow = Readonly<{ place: number; digest: Uint8Array }>
 
-/** The books of one node, as rows change them. Every call is synchronous, and may throw as the disk fails. */
+/** Books of one node, which rows change. Every call is synchronous, and may throw disk errors. */
 export type NodeBook = Readonly<{
   applied(): NewestRow
   /** Opens the transaction in which a commit is built. */
   begin(): void
-  /** Bytes of what was built since `begin`, for the next place. Null when nothing changed. */
+  /** Bytes of the changes since `begin`, as a row for the next place; null when nothing changed. */
   row(): Uint8Array | null
-  /** Makes durable and visible what was built: signs the tree, keeps the bytes, commits. */
+  /** Makes the changes durable and visible: signs the tree, keeps the bytes, commits. */
   commit(bytes: Uint8Array): void
   /** Undoes everything since `begin`. */
   rollback(): void
   /**
-   * Applies the next rows in one transaction, `LOOK_ROWS_MAX` at most. Throws a `RowFault` for a row that does not
+   * Applies the next rows in one transaction, at most `LOOK_ROWS_MAX`. Throws a `RowFault` for a row that does not
    * continue these books; then none is applied.
    */
   apply(rows: readonly TableRow[]): void
-  /** The newest rows from a place on, in order, as many as are kept. */
+  /** Newest rows from a place on, in order, as far as they are kept. */
   kept(from: number): readonly TableRow[]
-  /** Whether the newest row says that the log was taken off its table (`cluster move --back`). */
+  /** Whether the newest row takes the log off its table (`cluster move --back`). */
   isEnded(): boolean
 }>
 
@@ -89,7 +89,7 @@ export type NodeBook = Readonly<{
 export class RowFault extends Error {
   override readonly name = 'RowFault'
   readonly place: number
-  /** Whether a node of this log made it for this place, after another row than that of these books. */
+  /** Whether a node of this log made it for this place, but after another row than these books have. */
   readonly isOfOtherBranch: boolean
 
   constructor(place: number, reason: string, isOfOtherBranch = false) {
@@ -101,19 +101,19 @@ export class RowFault extends Error {
 
 /** Parts of a node, and its surroundings. */
 export type ClusterNodeSettings = Readonly<{
-  /** The table of the log. The node disposes it when it stops or is closed, so that it no longer shows a place. */
+  /** Table of the log. The node disposes of it when it stops or is closed, so that it no longer shows a place. */
   table: LogTable
   book: NodeBook
   /** Keeps the branches of a fork. */
   evidence: BranchEvidence
   timers: NodeTimers
-  /** The primary that this node has used last, also before its start; null for none. */
+  /** Primary that this node has used last, including before its start; null for none. */
   primary: PrimaryIdentity | null
-  /** Whether this node may lead, as far as its disk, its clock and its stop are concerned. */
+  /** Whether this node's disk, clock and state allow it to lead. */
   accepts(): boolean
-  /** Whether an error of the books passes by itself, as a full disk does. */
+  /** Whether an error of the books is temporary, such as a full disk. */
   mayRetry(error: unknown): boolean
-  /** Called after each change of the books. Earlier readings of them are outdated. */
+  /** Called after each change of the books. Earlier reads are outdated. */
   onBooks(change: NodeChange): void
   onNotice(notice: NodeNotice): void
 }>
@@ -121,11 +121,11 @@ export type ClusterNodeSettings = Readonly<{
 /** `applied` and `undone` outdate what was read before. */
 type NodeChange = 'committed' | 'applied' | 'undone'
 
-/** Rows of both branches of a fork, in order, from the first place where they differ: of this node, and of the table. */
+/** Rows of both branches of a fork, in order, from the first place where they differ: this node's and the table's. */
 export type Branches = Readonly<Record<'ours' | 'table', readonly TableRow[]>>
 
 type BranchEvidence = Readonly<{
-  /** Makes both branches durable. Keeps no branch twice. May throw. */
+  /** Makes both branches durable. Stores no branch twice. May throw. */
   keep(branches: Branches): void
 }>
 

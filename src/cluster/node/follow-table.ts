@@ -10,12 +10,12 @@ import { READ_BYTES_MAX, refuseFork } from './fork-branches.ts'
 import type { TableWatch } from './table-watch.ts'
 import type { Wakeups } from './wakeups.ts'
 
-/** Time in which no standby confirms what a node sees, in milliseconds, after which it says so. */
+/** Milliseconds without a confirmation by a standby after which a node reports it. */
 const UNPROVED_MS = 5_000
 
 /** A commit that waits for the leader. */
 export type CommitJob = Readonly<{
-  /** Builds in the open transaction. Returns what answers the commit when it is durable. */
+  /** Builds in the open transaction. Returns the function that answers the commit when it is durable. */
   build(): () => void
   refuse(refusal: Exclude<CommitAnswer<unknown>, { is: 'committed' }>): void
   fail(error: unknown): void
@@ -28,22 +28,22 @@ export type Machine = {
   readonly wakeups: Wakeups
   readonly watch: TableWatch
   readonly jobs: CommitJob[]
-  /** The session of the lock while this node leads; null otherwise. */
+  /** Session of the lock while this node leads; null otherwise. */
   session: LeadSession | null
   stopped: NodeStop | null
-  /** Reason why the table could not be read the last time; null when it could. */
+  /** Reason why the last read of the table failed; null when it succeeded. */
   away: string | null
-  /** Reason why the database could not be led the last time; null when it could. */
+  /** Reason why the database did not allow this node to lead the last time; null when it did. */
   barred: string | null
-  /** Reason why this node could not take over the last time; null when it could. */
+  /** Reason why the last take-over failed; null when it succeeded. */
   unfit: string | null
-  /** Reason why this node must not lead by its clock, as the last measurement showed; null when it may. */
+  /** Reason why this node's clock forbids leading, by the last measurement; null when it does not. */
   clock: string | null
   /** The database's clock minus ours; null before it was measured. */
   offsetMs: number | null
   /** Moment of the monotonic clock before which this node does not try to lead again. */
   tryMs: number
-  /** Moment since which no standby confirms what this node sees, and whether that is reported; null when one does. */
+  /** Time since which no standby confirms this node's reads (null when one does), and whether that is reported. */
   unprovedMs: number | null
   isUnproved: boolean
   /** Whether the disk of this node failed the last time. */
@@ -59,18 +59,18 @@ export async function followTable(machine: Machine): Promise<void> {
   const { book, table } = settings
   while ((await takeRows(machine, table)) > 0 && !signal.aborted);
   const { place, digest } = book.applied()
-  // A row behind it would show a contradiction by its `prev`. Without such a row, only this question does.
+  // A later row would reveal a contradiction by its `prev`. Without a later row, only this query does.
   if (watch.last() === place && !watch.isCompared()) await refuseFork(table, place, digest)
   if (watch.last() >= place) watch.compared()
   machine.away = null
 }
 
-/** Looks at the table once, and applies what it shows. Returns the number of rows. */
+/** Reads the table once, and applies its new rows. Returns their number. */
 export async function takeRows(machine: Machine, from: Pick<LeadSession, 'look'>): Promise<number> {
   const { place } = machine.settings.book.applied()
   const look = await from.look(place + 1, READ_BYTES_MAX, place)
   machine.watch.note(look, place)
-  // The reason that kept this node from leading is over.
+  // The node that leads now shows that this reason is outdated.
   if (machine.watch.isLed()) machine.barred = null
   noteProof(machine, look.isProved)
   if (look.rows.length > 0) apply(machine, look.rows)
@@ -82,8 +82,8 @@ export async function takeRows(machine: Machine, from: Pick<LeadSession, 'look'>
 }
 
 /**
- * Reports when no standby confirms for some seconds what this node sees. The session of a leader that is gone may wait for
- * the standby and keep the lock, so that no attempt to lead finds this out.
+ * Reports that no standby has confirmed this node's reads for some seconds. Attempts to lead cannot show this: the
+ * session of a leader that is gone may wait for the standby and keep the lock.
  */
 export function noteProof(machine: Machine, isProved: boolean): void {
   const { onNotice, timers } = machine.settings

@@ -11,10 +11,12 @@ import { type Branches, type NodeBook, NodeStopped } from './cluster-node.ts'
 
 /** Bytes of one look at the table. */
 export const READ_BYTES_MAX: number = 2 * ROW_BYTES_MAX
-/** Bytes of the rows of one branch that are kept as evidence. */
+/** Most bytes of one branch's rows that are kept as evidence. */
 const EVIDENCE_BYTES_MAX: number = 64 * 1024 * 1024
 
-/** Place that a stopped node shows: others wait for one that has more rows than the table, and this one gives none back. */
+/**
+ * Place that a stopped node shows. Others wait for a node with more rows than the table, but this one puts none back.
+ */
 const NO_PLACE = 0
 
 type Looks = Pick<LeadSession, 'look'>
@@ -31,8 +33,8 @@ export async function refuseFork(table: Looks, place: number, digest: Uint8Array
 }
 
 /**
- * Reads both branches of a fork from the first place where they differ, or from the newest kept row if they do not: so
- * many bytes of each.
+ * Reads both branches of a fork from the first place where they differ, or from the newest kept row if they do not.
+ * Reads a limited number of bytes of each.
  */
 export async function readBranches(book: NodeBook, table: Looks): Promise<Branches> {
   const newest = book.applied().place
@@ -58,7 +60,7 @@ export async function readBranches(book: NodeBook, table: Looks): Promise<Branch
   return { ours: firstOf(kept.slice(ours)), table: firstOf(theirs) }
 }
 
-/** The kept rows, without the oldest ones that were deleted from the table. The newest one always stays. */
+/** Kept rows, without those whose place was deleted from the table. The newest one always stays. */
 async function keptInBoth(book: NodeBook, table: Looks): Promise<readonly TableRow[]> {
   const kept = book.kept(1)
   const newest = book.applied().place

@@ -13,19 +13,21 @@ import { openTableWatch } from './table-watch.ts'
 import { serveTerm, submitCommit } from './term.ts'
 import { openWakeups } from './wakeups.ts'
 
-/** Time between two looks of a node that follows, in milliseconds. */
+/** Time between two reads of a following node, in milliseconds. */
 const FOLLOW_MS = 200
-/** Time after an attempt to lead that the database did not allow, in milliseconds: each opens sessions to all servers. */
+/**
+ * Wait in milliseconds after an attempt to lead that the database refused. Each attempt opens sessions to all servers.
+ */
 const BARRED_MS = 1_000
-/** Time between two attempts to keep the evidence of a fork, in milliseconds. */
+/** Time between two attempts to store the evidence of a fork, in milliseconds. */
 const EVIDENCE_MS = 1_000
 /** Longest wait until the books reach the end of the table, in milliseconds. */
 const BARRIER_MS_MAX = 5_000
 
 /**
- * Opens one node of a log on a table. It follows the table. When nobody leads it takes the lock, reads to the end, proves
- * that this is the end, and leads: each commit is a row that is appended before it is committed here. It leads until the
- * session of the lock is lost or an append is in doubt, and then follows again.
+ * Opens one node of a log on a table. It follows the table. When nobody leads it takes the lock, reads to the end,
+ * proves that this is the end, and leads. Each commit of a leader is a row that is appended before it is committed
+ * here. It leads until it loses the session of the lock or an append is in doubt, and then follows again.
  */
 export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
   const closing = new AbortController()
@@ -57,7 +59,7 @@ export function openClusterNode(settings: ClusterNodeSettings): ClusterNode {
     async commit(build) {
       const { clock, session, stopped } = machine
       if (stopped !== null) return { is: 'stopped', reason: stopped.reason }
-      // A leader whose clock is right would take the drafts.
+      // A leader whose clock is right would accept the drafts.
       if (session === null && clock !== null && !watch.isLed()) return { is: 'clock', reason: clock }
       return session === null ? notLeading(machine) : await submitCommit(machine, build)
     },
@@ -79,7 +81,8 @@ async function run(machine: Machine): Promise<void> {
       refuseEnded(machine)
       await followTable(machine)
       const { place } = book.applied()
-      // Others wait until a node that shows rows which the table lacks has put them back. That needs no room on its disk.
+      // If a node has rows that the table lacks, others wait until it has put them back. That needs no room on its
+      // disk.
       const wants = settings.accepts() || place > watch.last()
       const mayTry = wants && settings.timers.now() >= machine.tryMs
       if (mayTry && watch.refusalToTry(place) === null) await tryToLead(machine)
@@ -89,11 +92,11 @@ async function run(machine: Machine): Promise<void> {
     await wakeups.wait(FOLLOW_MS, signal)
   }
   if (machine.stopped?.is === 'fork') await keepEvidence(machine)
-  // A node that works no longer shows no place, for which others would wait.
+  // A stopped node must show no place, because others would wait for it.
   await table[Symbol.asyncDispose]()
 }
 
-/** Tries to lead. A node may follow a database that it cannot lead. It reports this once, not after each look. */
+/** Tries to lead. Reports only once that it cannot, because a node may follow a database that it cannot lead. */
 async function tryToLead(machine: Machine): Promise<void> {
   try {
     await serveTerm(machine)
@@ -125,7 +128,7 @@ function fail(machine: Machine, error: unknown): void {
   }
 }
 
-/** Keeps both branches, as soon as the table can be read. */
+/** Stores both branches as soon as the table can be read. */
 async function keepEvidence({ wakeups, settings, signal }: Machine): Promise<void> {
   const { book, evidence, onNotice, table } = settings
   while (!signal.aborted) {
@@ -140,7 +143,7 @@ async function keepEvidence({ wakeups, settings, signal }: Machine): Promise<voi
   }
 }
 
-/** Whether the books reach what the table has now. A node that follows believes only a proved answer. */
+/** Whether the books reach the current end of the table. A following node trusts only a proved answer. */
 async function reachEnd({ wakeups, session, settings, stopped }: Machine): Promise<boolean> {
   const { book, table } = settings
   if (stopped !== null) return false
@@ -149,12 +152,13 @@ async function reachEnd({ wakeups, session, settings, stopped }: Machine): Promi
   if (look !== null && !look.isProved) return false
   const last = look === null ? await session?.barrier() : look.last
   wakeups.wake()
-  // Rows that the table lacks are put back. Until then its end is not that of the log, and readers have seen more.
+  // Missing rows of the table are put back later. Until then its end is not that of the log, because readers have seen
+  // more.
   if (last === undefined || last < Math.max(place, look?.shown ?? 0)) return false
   return await wakeups.reached(last, book.applied().place, BARRIER_MS_MAX)
 }
 
-/** Refusal with the reason why this node does not lead. The words of the database are for the log lines. */
+/** Refusal with the reason why this node does not lead. The database's messages are only for log lines. */
 function notLeading(machine: Machine): CommitAnswer<never> {
   const { away, refusal } = stateOf(machine)
   const why = away === null ? refusal : 'the database cannot be used: see its log lines'

@@ -1,27 +1,27 @@
 import type { Look, PrimaryIdentity } from '../table/log-table.ts'
 import type { NodeNotice } from './cluster-node.ts'
 
-/** Time after a change of the table in which nobody appends: a connected node puts its newer rows back meanwhile. */
+/** Time after a change of the table in which nobody appends. A connected node puts its newer rows back meanwhile. */
 const SETTLE_MS = 15_000
-/** Time in which a node that has lost the lead leaves it to others. */
+/** Time in which a node that has lost the lead does not try again. */
 const PENALTY_MS = 30_000
 /** Time without a leader after which even such a node tries. */
 const UNLED_MS = 3_000
 
-/** Knowledge of a node about the table from its looks, and when it may lead. */
+/** State of the table as a node has read it, and whether the node may lead. */
 export type TableWatch = Readonly<{
-  /** Notes a look of a node whose newest row is at the place `applied`. */
+  /** Records a read by a node whose newest row is at the place `applied`. */
   note(look: Look, applied: number): void
-  /** Notes that this node has lost the lead, or could not take over. */
+  /** Records that this node has lost the lead, or could not take over. */
   failed(): void
-  /** Reason why a node whose newest row is at this place must not take the lock now; null when it may. */
+  /** Reason why a node whose newest row is at this place must not try to lead now; null when it may. */
   refusalToTry(applied: number): string | null
   /** Reason why nobody may append after this place now; null when one may. */
   refusalToAppend(end: number): string | null
-  /** The newest place that the last look has shown; 0 before the first look. */
+  /** Newest place in the last read; 0 before the first one. */
   last(): number
   isLed(): boolean
-  /** Whether the newest row of this node was compared with the table since its start and since the last change. */
+  /** Whether this node's newest row was compared with the table since its start and since the last change. */
   isCompared(): boolean
   compared(): void
 }>

@@ -4,19 +4,20 @@ import { type CommitAnswer, type NodeBook, NodeStopped } from './cluster-node.ts
 import { type CommitJob, type Machine, noteProof, takeRows } from './follow-table.ts'
 import { refuseFork } from './fork-branches.ts'
 
-// One term of a leader, from the lock to its loss. The lock only avoids contention: each append is fenced by itself.
+// One term of a leader, from the lock to its loss. The lock only avoids contention, because each append has its own
+// fence.
 
-/** Time between two looks of a leader at its own fitness, and between two measurements of the clocks, in milliseconds. */
+/** Milliseconds between two checks of a leader whether it may lead, and between two measurements of the clocks. */
 const LOOK_MS = 1_000
 const CLOCK_MS = 10_000
 
-/** Difference of the clocks from which it is reported, and from which a node does not lead. */
+/** Clock differences from which it is reported, and from which a node does not lead. */
 const CLOCK_REPORTED_MS = 1_000
 const CLOCK_MS_MAX = 5_000
 
 /**
- * Serves one term, if the lock is free: takes it, brings books and table to the same end, and leads until something goes
- * wrong. Throws a `TableError` when the database cannot be led, and what makes the node stop.
+ * Serves one term, if the lock is free: takes it, brings books and table to the same end, and leads until a failure.
+ * Throws a `TableError` when the database cannot be led, and errors that stop the node.
  */
 export async function serveTerm(machine: Machine): Promise<void> {
   const { settings, watch } = machine
@@ -31,7 +32,7 @@ export async function serveTerm(machine: Machine): Promise<void> {
     machine.putBackTotal += count
     machine.unfit = watch.refusalToAppend(book.applied().place) ?? (await clockRefusal(machine, session))
     if (!settings.accepts()) return
-    // A node that finds newer rows of another one gives the lock back. One that lost the lead leaves it to others.
+    // A node that finds newer rows of another one releases the lock. A node that lost the lead waits for others.
     if (machine.unfit !== null || (await lead(machine, session)) !== null) watch.failed()
   } catch (error) {
     watch.failed()
@@ -42,14 +43,14 @@ export async function serveTerm(machine: Machine): Promise<void> {
 }
 
 /**
- * Brings books and table to the same end, in the session of the lock. Returns how many rows of this node it has put back
- * into a table that has lost them. Throws a `NodeStopped` for a table that contradicts the books.
+ * Brings books and table to the same end, in the session of the lock. Returns the number of this node's rows that it
+ * has put back into the table. Throws a `NodeStopped` for a table that contradicts the books.
  */
 async function meetTable(machine: Machine, session: LeadSession): Promise<number> {
   const { book } = machine.settings
   while ((await takeRows(machine, session)) > 0);
-  // A server that was replaced may have shown these rows. The barrier proves that it is the primary, and that every
-  // acknowledged row is at or below its answer.
+  // A replaced server may have shown these rows. The barrier proves that it is the primary, and that every acknowledged
+  // row is at or below its answer.
   const end = await session.barrier()
   while (book.applied().place < end) {
     if ((await takeRows(machine, session)) === 0)
@@ -64,7 +65,7 @@ async function meetTable(machine: Machine, session: LeadSession): Promise<number
 const EMPTY =
   'the table is empty: give the address of the database that has this log, or move the log onto this one with daybook cluster move'
 
-/** Puts the rows after a place back: same bytes, same places. */
+/** Puts back the rows after a place: same bytes, same places. */
 async function putBack(session: LeadSession, book: NodeBook, end: number): Promise<number> {
   const { place } = book.applied()
   if (end === 0) throw new NodeStopped({ is: 'lost', place: 1, reason: EMPTY })
@@ -83,8 +84,8 @@ async function putBack(session: LeadSession, book: NodeBook, end: number): Promi
 }
 
 /**
- * Leads in a session that has met the table, until the session is lost, a commit is in doubt, the clocks differ, or the
- * node may not lead. Returns what went wrong; null when nothing did. Throws the error that stops the node.
+ * Leads in a session whose table has the same end. Ends when the session is lost, a commit is in doubt, the clocks
+ * differ, or the node may not lead. Returns the reason; null for a normal end. Throws errors that stop the node.
  */
 async function lead(machine: Machine, session: LeadSession): Promise<string | null> {
   const { jobs, settings, signal, wakeups } = machine
@@ -128,7 +129,7 @@ const UNKNOWN = {
   reason: 'the database did not say whether it has the commit: send the same refs again, to any node',
 } as const
 
-/** Asks the leader for a commit. A node that does not lead refuses it at once. */
+/** Asks the leader for a commit. A node that does not lead refuses it immediately. */
 export function submitCommit<Value>(machine: Machine, work: () => Value): Promise<CommitAnswer<Value>> {
   if (machine.session === null) return Promise.resolve(NOT_LEADING)
   const { promise, resolve, reject } = Promise.withResolvers<CommitAnswer<Value>>()
@@ -144,7 +145,7 @@ export function submitCommit<Value>(machine: Machine, work: () => Value): Promis
   return promise
 }
 
-/** Makes one commit, and answers it also when this node fails meanwhile. */
+/** Makes one commit, and answers it even when this node fails meanwhile. */
 async function answerJob(machine: Machine, session: LeadSession, job: CommitJob): Promise<string | null> {
   try {
     return await commit(machine, session, job)
@@ -155,7 +156,7 @@ async function answerJob(machine: Machine, session: LeadSession, job: CommitJob)
   }
 }
 
-/** Makes one commit. Returns why this node leads no longer; null when it does. */
+/** Makes one commit. Returns the reason why this node no longer leads; null when it does. */
 async function commit(machine: Machine, session: LeadSession, job: CommitJob): Promise<string | null> {
   const { book, mayRetry, onBooks, onNotice } = machine.settings
   const undo = (): void => {
@@ -181,13 +182,13 @@ async function commit(machine: Machine, session: LeadSession, job: CommitJob): P
   }
   if (bytes === null) {
     undo()
-    // Nothing fences a commit without a row, such as a refusal: another node may have led meanwhile.
+    // Nothing fences a commit without a row, such as a refusal, so another node may have led meanwhile.
     const isNewest = (await session.barrier().catch(() => null)) === place
     if (isNewest) answer()
     else job.refuse(NOT_LEADING)
     return isNewest ? null : 'a barrier was not confirmed'
   }
-  // A crash before the row is in the table leaves nothing. After it, every node applies the row, this one too.
+  // A crash before the row is in the table leaves nothing. After it, every node applies the row, including this one.
   switch (await session.append(place + 1, bytes)) {
     case 'appended':
       break
@@ -213,12 +214,12 @@ async function commit(machine: Machine, session: LeadSession, job: CommitJob): P
   return null
 }
 
-/** Looks whether the table is as this node has left it: an idle leader would not notice otherwise. */
+/** Checks that the table is as this node has left it, which an idle leader would not notice otherwise. */
 async function lookRefusal({ settings, watch }: Machine, session: LeadSession): Promise<string | null> {
   const { place } = settings.book.applied()
   const ask = (): Promise<Look | null> => session.look(place + 1, 1, place).catch(() => null)
   const first = await ask()
-  // A standby may be slow for once. Without one, nothing can be acknowledged, and the server may have been replaced.
+  // A standby may be slow once. Without a standby, nothing can be acknowledged, and the server may have been replaced.
   const look = first?.isProved === false ? await ask() : first
   if (look === null) return 'the table cannot be read'
   watch.note(look, place)
@@ -228,7 +229,7 @@ async function lookRefusal({ settings, watch }: Machine, session: LeadSession): 
 
 const CLOCK_REFUSAL = `the clocks of this machine and of the database differ by ${CLOCK_MS_MAX / 1_000} s or more: set the wrong one`
 
-/** Reason why this node must not lead by its clock; null when it may. */
+/** Reason why this node's clock forbids leading; null when it does not. */
 async function clockRefusal(machine: Machine, session: LeadSession): Promise<string | null> {
   const measured = await session.clockOffset().catch(() => null)
   if (measured === null) return 'the database does not tell its time'

@@ -1,12 +1,12 @@
 import { openWakeup, type Wakeup } from '../../command/plug/wakeup.ts'
 import type { NodeTimers } from './cluster-node.ts'
 
-/** Wakes the loop of a node, and those who wait for a place in its books. */
+/** Wakes the loop of a node, and callers that wait for a place in its books. */
 export type Wakeups = Wakeup &
   Readonly<{
     /** Notes the place that the books have reached. */
     advance(place: number): void
-    /** Whether the books, which are at `present`, reach a place within so many milliseconds. */
+    /** Whether the books, now at `present`, reach a place within `ms` milliseconds. */
     reached(place: number, present: number, ms: number): Promise<boolean>
   }>
 

@@ -17,8 +17,8 @@ export function beginOf(db: DatabaseSync): BeginRow {
 }
 
 /**
- * Creates the empty store of a node that joins a log, from the row at place 1. Throws a StoreError when the bytes are no
- * such row, or when the log is not signed with these keys.
+ * Creates the empty store of a joining node from the row at place 1. Throws a StoreError when the bytes are no such
+ * row, or when the log is not signed with these keys.
  */
 export function createStoreFromRow(path: string, bytes: Uint8Array, own: readonly SigningKey[]): void {
   const { identity, keys } = readBegin(bytes, own)

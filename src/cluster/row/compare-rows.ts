@@ -13,13 +13,13 @@ import type { RowChainEnd } from './row-chain.ts'
 import { decodeRow, digestOfRow } from './row-frame.ts'
 import type { NewestRow } from '../node/cluster-node.ts'
 
-/** Compares a store with the rows of its log, which are given in order. */
+/** Comparison of a store with the rows of its log, in order. */
 type RowComparison = Readonly<{
-  /** The tree of the first events; null when the store has fewer. */
+  /** Tree of the first events; null when the store has fewer. */
   treeAt(size: number): Frontier | null
-  /** Reason why a row is not the one of the store; null when it is, or when the store does not have it yet. */
+  /** Reason why a row differs from the store's; null when it does not, or when the store lacks it. */
   faultOf(place: number, bytes: Uint8Array, row: LogRow): string | null
-  /** Rows and events that the store has and the table lacks, one sentence each. */
+  /** Rows and events of the store that the table lacks, one sentence each. */
   end(end: RowChainEnd): readonly string[]
   /** Distance of the store behind the table, one sentence each. */
   notices(end: RowChainEnd): readonly string[]
@@ -82,8 +82,8 @@ export function compareRows(db: DatabaseSync): RowComparison {
 }
 
 /**
- * Fault text of the kept rows of a store whose log is on a table: each must follow the one before it, and the newest must
- * be the one that the store names. Null when there is no fault, or no table.
+ * Fault text of the kept rows of a store whose log is on a table. Each row must follow the previous one, and the newest
+ * must be the one in the store's `meta`. Null when there is no fault, or no table.
  */
 export function faultOfKeptRows(db: DatabaseSync): string | null {
   const newest = readTablePlace(db)

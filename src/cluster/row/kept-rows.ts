@@ -5,10 +5,12 @@ import { CARRIED } from '../../log/store/identity-rows.ts'
 import { StoreError } from '../../log/store/store.ts'
 import type { NewestRow } from '../node/cluster-node.ts'
 
-/** Bytes of the newest rows that a store keeps, so that it can put them back when the table has lost them. */
+/** Most bytes of newest rows in a store, kept to be put back when the table has lost them. */
 const KEPT_BYTES_MAX: number = 64 * 1024 * 1024
 
-/** The newest rows of the log's table, in the store's table `messages`. Every change happens in the caller's transaction. */
+/**
+ * Newest rows of the log's table, in the store's table `messages`. Every change happens in the caller's transaction.
+ */
 type KeptRows = Readonly<{
   /** Adds the next row, and removes the oldest ones beyond the limit. */
   add(row: TableRow): void
@@ -20,7 +22,7 @@ type KeptRows = Readonly<{
   reload(): void
 }>
 
-/** Opens the kept rows of a store: the newest ones up to a number of bytes, and always the newest. */
+/** Opens the kept rows of a store: the newest ones up to a number of bytes, at least one. */
 export function openKeptRows(db: DatabaseSync, bytesMax: number = KEPT_BYTES_MAX): KeptRows {
   const insert = db.prepare('INSERT INTO messages (place, bytes) VALUES (?, ?)')
   const remove = db.prepare('DELETE FROM messages WHERE place < ?')
@@ -38,7 +40,7 @@ export function openKeptRows(db: DatabaseSync, bytesMax: number = KEPT_BYTES_MAX
     oldest = 0
   }
 
-  /** Counts the oldest rows out until the rest fits. The newest one always stays. */
+  /** Drops the oldest rows from the count until the rest fits. The newest one always stays. */
   function makeRoom(): void {
     const before = oldest
     while (total > bytesMax && oldest < sizes.length - 1) {
@@ -95,7 +97,7 @@ export function writeTablePlace(db: DatabaseSync, { place, digest }: NewestRow):
   put.run(CARRIED.digest, Buffer.from(digest).toString('hex'))
 }
 
-/** Removes the newest row, in the caller's transaction: the log is on no table then. */
+/** Removes the newest row, in the caller's transaction. Then the log is on no table. */
 export function clearTablePlace(db: DatabaseSync): void {
   const remove = db.prepare('DELETE FROM meta WHERE key = ?')
   for (const key of Object.values(CARRIED)) remove.run(key)

@@ -7,12 +7,12 @@ import type { EndedDraft, HeldDraft } from '../../log/held/held-draft.ts'
 /** Version of the rows that this Daybook writes, and the only one that it reads. */
 export const ROW_VERSION = 1
 
-/** Place of a row: a log, and the position in its table, from 1. */
+/** Identity of a row: its log, and its place in the table, from 1. */
 export type RowPlace = Readonly<{
   v: typeof ROW_VERSION
   logId: string
   place: number
-  /** SHA-256 of all bytes of the row before; zeros at place 1. */
+  /** SHA-256 of all bytes of the previous row; zeros at place 1. */
   prev: Hash
 }>
 
@@ -22,13 +22,13 @@ export type LogRow = RowPlace & RowBody
 /** Content of a row. */
 export type RowBody = BeginRow | CommitRow | KeysRow | EndRow
 
-/** Row at place 1: an empty log. The events that it had before it was moved follow in commits. */
+/** Row at place 1: an empty log. If the log had events before it was moved, they follow in commits. */
 export type BeginRow = Readonly<{ is: 'begin'; identity: LogIdentity; keys: readonly ListedKey[] }>
 
 /** Everything that one commit changes. */
 export type CommitRow = Readonly<{
   is: 'commit'
-  /** Seq of the first event; the one after the head when there is none. */
+  /** Seq of the first event; without events, the seq after the head. */
   first: number
   /** Root of the tree after the commit. */
   root: Hash
@@ -41,7 +41,7 @@ export type CommitRow = Readonly<{
   held: readonly HeldChange[]
   /** Segments of month files that end in this commit, in order. */
   segments: readonly RowSegment[]
-  /** Signatures of history that was moved to the table; null of a commit that is made on it. */
+  /** Signatures of history that was moved to the table; null for a commit made on it. */
   moved: RowSignatures | null
 }>
 
@@ -49,8 +49,8 @@ export type CommitRow = Readonly<{
 export type RowRef = Readonly<{ ref: string; digest: Uint8Array }>
 
 /**
- * Compressed bytes of a segment, which begin at the offset `start` of their month file. No bytes stand for a segment that
- * does not fit its row: each node stores it uncompressed (`storeSegment`).
+ * Compressed bytes of a segment, which begin at the offset `start` of their month file. Empty bytes mean that the
+ * segment does not fit its row; then each node stores it uncompressed (`storeSegment`).
  */
 export type RowSegment = Readonly<{ month: Month; file: MonthFile; start: number; bytes: Uint8Array }>
 
@@ -63,16 +63,16 @@ export type RowSignatures = Readonly<{
   notes: readonly Readonly<{ size: number; note: string }>[]
 }>
 
-/** Change of the keys that sign the log: all keys after it. A key of before signs this row. */
+/** Change of the signing keys, with all keys after it. A former key signs this row. */
 type KeysRow = Readonly<{ is: 'keys'; head: number; keys: readonly ListedKey[] }>
 
 /**
- * Last row: a node has taken the log off the table, and goes on alone. The nonce is random: without it, two nodes would
- * make the same row, and each would take it for its own.
+ * Last row: a node has taken the log off the table, and continues alone. The nonce is random. Without it, two nodes
+ * would make the same row, and each would take it for its own.
  */
 type EndRow = Readonly<{ is: 'end'; head: number; root: Hash; nonce: Hash }>
 
-/** Reason why the row at a place of the table is not the wanted one; null when it is. */
+/** Reason why the row at a place of the table is not the expected one; null when it is. */
 export function refusalOfRow(row: LogRow, place: number, want: RowPlace): string | null {
   if (place !== want.place) return `it is at place ${place}, and place ${want.place} is missing`
   if (row.logId !== want.logId) return 'it is of another log'
@@ -82,7 +82,7 @@ export function refusalOfRow(row: LogRow, place: number, want: RowPlace): string
   return null
 }
 
-/** Whether a row was made for the wanted place, after another row than the one that is known there. */
+/** Whether a row was made for the expected place, but after another row than the known one. */
 export function followsOther({ logId, place, prev }: LogRow, want: RowPlace): boolean {
   return logId === want.logId && place === want.place && !isSame(prev, want.prev)
 }
@@ -110,5 +110,5 @@ export type HeldChange = Readonly<
 /** Everything of a held draft that can change. */
 type Changeable = Pick<HeldDraft, 'chain' | 'place' | 'settledAt' | 'vouch' | 'reason'>
 
-/** Facts kept of a draft that will never be published. */
+/** Facts that are kept about a draft that will never be published. */
 type SettledEnd = Pick<EndedDraft, 'state' | 'settledAt' | 'place' | 'reason'>

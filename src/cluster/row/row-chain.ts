@@ -14,33 +14,33 @@ import { parseVkey } from '../../tlog/note.ts'
 export type RowChainEnd = Readonly<{
   /** Id of the log; empty before the first row. */
   logId: string
-  /** The first and the newest place; 0 before the first row. */
+  /** First and newest place; 0 before the first row. */
   first: number
   place: number
-  /** Whether the newest row says that the log was taken off the table. */
+  /** Whether the newest row takes the log off the table. */
   isEnded: boolean
   /** Seq of the newest event. */
   head: number
-  /** Keys that sign the log; null when they are not known, and no signature was verified. */
+  /** Keys that sign the log; null when they are unknown and no signature was verified. */
   vkeys: readonly string[] | null
 }>
 
-/** Holds rows against each other, without a store: their chain, their signatures and their roots. */
+/** Comparison of rows with each other, without a store: their chain, their signatures and their roots. */
 export type RowChain = Readonly<{
-  /** Adds the row at a place. Returns why it does not continue the chain, and then it is the last; otherwise its content. */
+  /** Adds the row at a place. Returns its content, or why it does not continue the chain; then it is the last. */
   add(place: number, bytes: Uint8Array): Readonly<{ fault: string }> | Readonly<{ fault: null; row: LogRow }>
   end(): RowChainEnd
 }>
 
 /** Knowledge of a log whose oldest rows were deleted. */
 type RowChainStart = Readonly<{
-  /** Tree with so many events; null when it is not known. Then the roots are not checked. */
+  /** Tree with this many events; null when it is unknown. Then the roots are not checked. */
   treeAt(size: number): Frontier | null
-  /** Identity of the log and its keys, or later ones; null when they are not known. Then no signature is verified. */
+  /** Identity of the log and its keys, or later ones; null when they are unknown. Then no signature is verified. */
   known: Pick<BeginRow, 'identity' | 'keys'> | null
 }>
 
-/** State of a chain. Null stands for what only deleted rows said. */
+/** State of a chain. Null stands for facts that only deleted rows had. */
 type ChainState = {
   logId: string
   origin: string | null
@@ -57,7 +57,7 @@ type ChainState = {
 
 const ZEROS: Hash = new Uint8Array(HASH_BYTES)
 
-/** Opens a chain that begins with the first row of a table, at place 1 or, when older rows were deleted, later. */
+/** Opens a chain from the first row of a table: at place 1, or later when older rows were deleted. */
 export function openRowChain(start: RowChainStart): RowChain {
   const state: ChainState = {
     logId: '',
@@ -96,7 +96,7 @@ export function openRowChain(start: RowChainStart): RowChain {
   }
 }
 
-/** Begins at the first row: with a log, or in its middle when older rows were deleted. */
+/** Begins at the first row: at the start of the log, or inside it when older rows were deleted. */
 function begin(state: ChainState, place: number, row: LogRow, { treeAt, known }: RowChainStart): void {
   Object.assign(state, { logId: row.is === 'begin' ? row.identity.id : row.logId, first: place })
   if (row.is === 'begin') {
@@ -112,7 +112,7 @@ function begin(state: ChainState, place: number, row: LogRow, { treeAt, known }:
   changeKeys(state, vkeysAt(state.origin, known.keys, head))
 }
 
-/** Vkeys in a list that may sign a row at a size: at that of a change of keys, the former and the new ones. */
+/** Vkeys that may sign a row at a size. At a change of keys, the former and the new ones may. */
 function vkeysAt(origin: string, keys: readonly ListedKey[], size: number): readonly string[] {
   const atSize = keys.filter(
     ({ fromSize, toSize }) => fromSize <= size && (toSize === null || size <= toSize),
@@ -128,7 +128,7 @@ function changeKeys(state: ChainState, vkeys: readonly string[]): void {
   state.verifier = openRowVerifier(vkeys.flatMap((vkey) => parseVkey(sha256, vkey) ?? []))
 }
 
-/** Reason why the content of a row does not continue the log; null when it does, and then it is noted. */
+/** Reason why the content of a row does not continue the log; null when it does. Then the content is recorded. */
 function faultOfContent(state: ChainState, row: LogRow): string | null {
   switch (row.is) {
     case 'begin':
@@ -162,7 +162,7 @@ function faultOfCommit(state: ChainState, { first, root, lines, details }: Commi
   return tree === null || isSame(rootOf(HASHER, tree), root) ? null : 'its root is not that of its events'
 }
 
-/** Root of the newest tree; null when neither its events nor a commit before say it. */
+/** Root of the newest tree; null when neither its events nor an earlier commit has it. */
 function rootIn({ tree, root }: ChainState): Hash | null {
   return tree === null ? root : rootOf(HASHER, tree)
 }

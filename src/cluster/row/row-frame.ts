@@ -18,12 +18,12 @@ import { base64urlnopad } from '@scure/base'
 import type { VerifierKey } from '../../tlog/note.ts'
 
 // Frame of a row: magic (4 bytes), length of the head (4, big-endian), head (JSON), sections of a commit, bytes of its
-// segments, then the signature of the SHA-256 of all bytes before.
+// segments. Last comes the signature of the SHA-256 of all earlier bytes.
 
 const MAGIC = Buffer.from('DBC1')
 const LENGTH_BYTES = 4
 
-/** Bytes of the largest head: of a commit a few hundred for each segment, of a first row those of all keys. */
+/** Bytes of the largest head. A commit has a few hundred for each segment; a first row has all keys. */
 const HEAD_BYTES_MAX: number = 256 * 1024
 
 /** Bytes of the signature of a row. */
@@ -32,7 +32,7 @@ export const ROW_SIGNATURE_BYTES = 64
 /** Bytes of a frame beside head, sections and segments. */
 const FRAME_BYTES: number = MAGIC.length + LENGTH_BYTES + ROW_SIGNATURE_BYTES
 
-/** A row as a key of its log has signed it. */
+/** Row with the signature by a key of its log. */
 type SignedRow = Readonly<{
   row: LogRow
   /** SHA-256 of all bytes before the signature. */
@@ -40,12 +40,12 @@ type SignedRow = Readonly<{
   signature: Uint8Array
 }>
 
-/** The row of some bytes, or why they are none. `unknown-version`: a newer Daybook reads them. */
+/** Decoded row, or the reason for a failure. `unknown-version`: a newer Daybook can read it. */
 type DecodedRow =
   | Readonly<{ ok: true; signed: SignedRow }>
   | Readonly<{ ok: false; code: 'undecodable' | 'unknown-version'; reason: string }>
 
-/** SHA-256 of all bytes of a row: the `prev` of the next one. */
+/** SHA-256 of all bytes of a row, which is the `prev` of the next one. */
 export function digestOfRow(bytes: Uint8Array): Hash {
   return sha256(bytes)
 }
@@ -92,7 +92,7 @@ function newer(reason: string): DecodedRow {
   return { ok: false, code: 'unknown-version', reason }
 }
 
-/** The row of a frame, or why a newer Daybook is needed. Throws `MalformedRow`. */
+/** Row of a frame, or the text that a newer Daybook is needed. Throws `MalformedRow`. */
 function readFrame(bytes: Uint8Array): SignedRow | string {
   if (bytes.length > ROW_BYTES_MAX) throw new MalformedRow(`it has more than ${ROW_BYTES_MAX} bytes`)
   if (bytes.length < FRAME_BYTES) throw new MalformedRow('it is cut')
@@ -136,7 +136,7 @@ function readParts(head: RowHead, parts: Uint8Array): LogRow {
   return { v, logId, place, prev, is: 'commit', first, root, segments, ...content }
 }
 
-// A section is text: one line for each event or change, each with its newline. An empty line stands for null.
+// A section is text: one line for each event or change, with its newline. An empty line means null.
 
 /** The sections of a commit as bytes, in the order of `ROW_SECTIONS`. */
 export function formatRowSections({ lines, details, refs, held, moved }: CommitRow): readonly Uint8Array[] {
@@ -154,7 +154,7 @@ export function formatRowSections({ lines, details, refs, held, moved }: CommitR
   ].map((section) => Buffer.from(section.map((line) => `${line}\n`).join('')))
 }
 
-/** Reads the sections of a commit with so many events. Throws `MalformedRow`. */
+/** Reads the sections of a commit with this many events. Throws `MalformedRow`. */
 export function readRowSections(
   sections: readonly Uint8Array[],
   { count, moved }: Readonly<{ count: number; moved: boolean }>,
@@ -196,18 +196,18 @@ function textInUtf8(bytes: Uint8Array, name: string): string {
   }
 }
 
-// The key of a row also signs checkpoints and statements about keys. Without a context of its own, bytes that somebody had
-// signed as one could pass for the other.
+// The key of a row also signs checkpoints and statements about keys. The context ensures that bytes signed for one
+// purpose cannot pass for another.
 const CONTEXT = Buffer.from('daybook/commit/v1\n')
 
-/** Signature of the row whose bytes before it have this SHA-256. */
+/** Signature of the row. `digest` is the SHA-256 of all bytes before it. */
 export function signRow(digest: Hash, { privateKey }: SigningKey): Uint8Array {
   return sign(null, Buffer.concat([CONTEXT, digest]), privateKey)
 }
 
 /** Tells rows of a log from foreign ones. */
 export type RowVerifier = Readonly<{
-  /** Reason why a row is foreign; null when one of the keys has signed it. */
+  /** Reason why a row does not belong to the log; null when one of the keys has signed it. */
   refusalOf(signed: Readonly<{ digest: Hash; signature: Uint8Array }>): string | null
 }>
 

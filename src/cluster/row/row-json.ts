@@ -15,10 +15,10 @@ import {
   type RowSignatures,
 } from './log-row.ts'
 
-// JSON of a row: its head, and the lines of its sections. Each value has one form: the members in the order of the schemas,
+// JSON of a row: its head, and the lines of its sections. Each value has one form: fields in the order of the schemas,
 // without spaces. Bytes are hexadecimal or base64.
 
-/** Bytes that are no row. Thrown while a row is decoded. The text names the part of it. */
+/** Error for bytes that are no row, thrown during decoding. The text names the part at fault. */
 export class MalformedRow extends Error {
   override readonly name = 'MalformedRow'
 }
@@ -26,7 +26,7 @@ export class MalformedRow extends Error {
 /** Sections of a commit, in their order. */
 export const ROW_SECTIONS = ['lines', 'details', 'refs', 'held', 'signatures', 'notes'] as const
 
-/** Head of a commit: all but its sections. `sizes` are the bytes of each section. */
+/** Head of a commit, without its sections. `sizes` has the bytes of each section. */
 type CommitRowHead = Pick<CommitRow, 'is' | 'first' | 'root'> &
   Readonly<{
     count: number
@@ -102,7 +102,7 @@ const head = z.discriminatedUnion('is', [
   z.object({ ...placed('end'), head: count, root: hash, nonce: hash }),
 ])
 
-/** The one form of a value in JSON. `read` throws `MalformedRow` for any other form. */
+/** Only form of a value in JSON. `read` throws `MalformedRow` for any other. */
 type RowForm<Value> = Readonly<{ format(value: Value): string; read(json: string): Value }>
 
 function formOf<Schema extends z.ZodType>(schema: Schema, name: string): RowForm<z.output<Schema>> {
@@ -151,7 +151,7 @@ const draft = z.codec(z.looseObject({ ref: text }), z.custom<Draft>(), {
   decode: (sent) => parseStoredDraft(JSON.stringify(sent), sent.ref),
   encode: (of) => JSON.parse(formatDraft(of)),
 })
-// A new draft has none of these, and a commit may hold thousands. So null has no member.
+// Null has no field, because a new draft has none of these, and a commit may hold thousands.
 const orNone = <Wire extends z.ZodType>(of: Wire) =>
   z.codec(of.optional(), z.custom<z.output<Wire> | null>(), {
     decode: (value) => value ?? null,

@@ -6,23 +6,23 @@ import { signingVkeys } from '../../log/tree/signing-keys.ts'
 import { openRowVerifier, type RowVerifier } from './row-frame.ts'
 import { formatVkey } from '../../tlog/note.ts'
 
-/** Keys of a node whose log is on a table, as the log lists them now. Each of them may have signed a row. */
+/** Keys of a node whose log is on a table, as currently listed. Each of them may have signed a row. */
 export type RowKeys = RowVerifier &
   Readonly<{
-    /** Keys that sign the log now, in the order of the log's list, so that all nodes make the same signatures. */
+    /** Current signing keys in the order of the log's list, so that all nodes make the same signatures. */
     signing: readonly SigningKey[]
     signer: Signer
   }>
 
 /**
- * Opens the keys that sign the log now. Throws a StoreError when this node has not all of them: its signatures would
+ * Opens the current signing keys. Throws a StoreError when this node lacks one of them, because its signatures would
  * differ from those of other nodes.
  */
 export function openRowKeys(db: DatabaseSync, own: readonly SigningKey[]): RowKeys {
   return rowKeysOf(readIdentity(db).origin, signingVkeys(db), own)
 }
 
-/** Opens the keys of the log with this origin that have these vkeys. Throws a StoreError when one of them is not given. */
+/** Opens the keys of the log with this origin and these vkeys. Throws a StoreError when one of them is not given. */
 export function rowKeysOf(origin: string, vkeys: readonly string[], own: readonly SigningKey[]): RowKeys {
   const known = new Map(own.map((key) => [formatVkey(verifierKeyOf(origin, key.publicKey)), key]))
   const signing = vkeys.map((vkey) => {

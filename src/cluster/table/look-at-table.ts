@@ -11,7 +11,7 @@ import {
 } from './log-table.ts'
 import { TABLE, type TableSession } from './table-session.ts'
 
-/** Time in ms that a look waits for the standbys. */
+/** Time in ms that a read waits for the standbys. */
 const PROOF_MS = 1_000
 /** Time in ms for the answer. */
 const ANSWER_MS = APPEND_MS_MAX - PROOF_MS - 500
@@ -25,7 +25,7 @@ export type SessionContext = Readonly<{
   lock: string
   /** A clock in ms that never jumps. */
   monotonicMs: () => number
-  /** Places up to this one are surely on the standbys. */
+  /** Place up to which rows are certainly on the standbys. */
   sure: { place: number }
 }>
 
@@ -34,13 +34,13 @@ export function lockOf(logId: string): string {
   return createHash('sha256').update(logId).digest().readBigInt64BE().toString()
 }
 
-/** Milliseconds that are left of a time limit that begins now; 1 when it is over. */
+/** Opens a time limit that begins now. The returned function gives the milliseconds left, at least 1. */
 export function timeLeft(monotonicMs: () => number, ms: number): () => number {
   const endMs = monotonicMs() + ms
   return () => Math.max(1, endMs - monotonicMs())
 }
 
-/** The lock as pg_locks shows it: the two halves of its number. */
+/** Condition for the lock in pg_locks: the two halves of its number. */
 const IS_LED = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND ((classid::bigint << 32) | objid::bigint) = $3::bigint)`
@@ -48,7 +48,7 @@ const IS_LED = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND gra
 const SHOWN = `(SELECT max(substring(application_name FROM '^daybook ([0-9]{1,15})$')::bigint)
   FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid())`
 
-// A larger row is none of ours, and only its first bytes are read, enough to see that. A huge one would end this process.
+// A larger row is not ours. Only its first bytes are read, which show that, because a huge row would end this process.
 const BODY = `encode(CASE WHEN octet_length(body) > ${ROW_BYTES_MAX}
     THEN substring(body FROM 1 FOR ${ROW_BYTES_MAX + 1}) ELSE body END, 'base64')`
 
@@ -60,7 +60,7 @@ const QUESTION = `WITH
   SELECT last, led, shown, place, ${BODY} AS body FROM head
     LEFT JOIN near ON total <= $2::bigint OR total = octet_length(body) ORDER BY place`
 
-/** Looks at the table in one session, and shows the place of this node there. Throws. */
+/** Reads the table in one session, and shows the place of this node there. Throws. */
 export async function lookAtTable(
   { session, isSingle, lock, monotonicMs, sure }: SessionContext,
   from: number,
@@ -69,7 +69,7 @@ export async function lookAtTable(
 ): Promise<Look> {
   const { connection, server } = session
   const proof = timeLeft(monotonicMs, ANSWER_MS + PROOF_MS)
-  // The position is read behind the rows, and asked for before they have come.
+  // The position is read after the rows, but requested before they have arrived.
   const [seen, state] = await Promise.all([
     connection.ask(QUESTION, [from, Math.floor(bytesMax), lock, `daybook ${applied}`], {
       answerMs: ANSWER_MS,

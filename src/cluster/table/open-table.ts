@@ -12,9 +12,9 @@ import type { DatabaseTarget } from '../../command/database/database-url.ts'
 export type TableOptions = Readonly<{
   /** Whether one database without a synchronous standby is accepted. */
   isSingle: boolean
-  /** Id of the log, of which the lock has its number. */
+  /** Id of the log, which determines the number of the lock. */
   logId: string
-  /** The newest primary that this node has used; null for a command that keeps nothing. */
+  /** Newest primary that this node has used; null for a command that stores nothing. */
   memory: PrimaryKeeper | null
   nowMs: () => number
   /** A clock in ms that never jumps, for time limits. */
@@ -55,7 +55,7 @@ export function openLogTable(target: DatabaseTarget, options: TableOptions): Log
       }
       try {
         const look = await lookAtTable(await mine, from, bytesMax, applied)
-        // A primary that was replaced may answer for long, and has no standby: the next look searches for another one.
+        // A replaced primary may answer for long, and has no standby. The next read searches for another one.
         if (!look.isProved && target.hosts.length > 1) await replace()
         return look
       } catch (error) {
@@ -94,23 +94,26 @@ export async function inspectTable(
   }
 }
 
-/** Interval in ms at which an idle leader asks whether the fence stands, and the limit of the answer. */
+/** Interval in ms at which an idle leader checks the fence, and the timeout of the answer. */
 const BEAT_MS = 1_000
 const BEAT_ANSWER_MS = 2_000
-/** Time limit of a call in ms. The rest of `APPEND_MS_MAX` is for a last answer and our own event loop. */
+/** Timeout of a call in ms. The rest of `APPEND_MS_MAX` is for a last answer and our own event loop. */
 const CALL_MS = APPEND_MS_MAX - 500
 /**
- * SQLSTATE of a violated primary key, the only constraint of this kind. It is definite: the transaction has ended, and has
+ * SQLSTATE of a violated primary key, the only constraint of this kind. It is definite: the transaction has ended and
  * inserted nothing.
  */
 const UNIQUE_VIOLATION = '23505'
 const POOLER =
   'the session is shared with another one: connect to PostgreSQL itself, not to a pooler such as PgBouncer'
 
-/** The fence: the session has this number. Behind a pooler another session may answer, or have it no more. */
+/** Fence: the session has this nonce. Behind a pooler another session may answer, or the session may have lost it. */
 const HAS_NONCE = "current_setting('daybook.session', true) ="
 
-/** Takes the lock in a new session, which is disposed unless it leads. Null when another session has the lock. Throws. */
+/**
+ * Takes the lock in a new session, and disposes of the session unless it leads. Null when another session has the lock.
+ * Throws.
+ */
 async function leadTable(
   context: SessionContext,
   applied: number,
@@ -207,8 +210,8 @@ function openLead(context: SessionContext, nonce: string, nowMs: () => number): 
 }
 
 /**
- * Newest place before a commit that the standbys have. A primary that was replaced cannot make such a commit, because no
- * standby follows it.
+ * Newest place before a commit that the standbys have. A replaced primary cannot make such a commit, because it has no
+ * standby.
  */
 async function commitBarrier(
   { session, isSingle, monotonicMs, sure }: SessionContext,
@@ -236,7 +239,7 @@ async function commitBarrier(
   return last
 }
 
-/** Inserts the row of a place, unless the place is not the next free one, or the session does not lead. */
+/** Inserts the row of a place, unless the place is not the next free one or the session does not lead. */
 async function appendRow(
   { session, isSingle, monotonicMs, sure }: SessionContext,
   nonce: string,
@@ -247,7 +250,7 @@ async function appendRow(
   const leftMs = timeLeft(monotonicMs, CALL_MS)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   const notices = connection.notices()
-  // The question about the standbys is sent before the answer, and so costs no round trip.
+  // The query about the standbys is sent before the answer, which saves a round trip.
   const [inserted, state] = await Promise.allSettled([
     connection.ask(
       `INSERT INTO ${TABLE} (place, body) SELECT $1::bigint, decode($2::text, 'base64')
@@ -265,14 +268,14 @@ async function appendRow(
     return isTaken ? 'refused' : 'unknown'
   }
   if (inserted.value.length === 0) return 'refused'
-  // A cancelled wait for the standby is a warning at COMMIT: the row is on this server only.
+  // A cancelled wait for the standby is a warning at COMMIT: only this server has the row.
   if (connection.notices() !== notices || state.status === 'rejected') return 'unknown'
   if (!(await untilFlushed(connection, state.value, isSingle, leftMs))) return 'unknown'
   sure.place = place
   return 'appended'
 }
 
-/** The table that carries the log (`--log-store`), as it can be passed between threads. */
+/** Table that carries the log (`--log-store`), structured-cloneable for other threads. */
 export type TableSettings = Readonly<{
   database: DatabaseTarget
   /** Whether one database without a synchronous standby is accepted. */

@@ -4,15 +4,15 @@ import { renameDurably } from '../../log/store/durable-rename.ts'
 import { TableError } from './log-table.ts'
 import type { PrimaryKeeper } from './table-session.ts'
 
-/** A system identifier and a timeline, as the file has them. */
+/** Form of the file: a system identifier and a timeline. */
 const FORM = /^(?<systemId>\d{1,20}) (?<timeline>\d{1,10})\n$/
 
-/** The file of the newest primary. `forget` deletes it, when the log leaves its database. */
+/** File of the newest primary. `forget` deletes it, when the log leaves its database. */
 export type PrimaryFile = PrimaryKeeper & Readonly<{ forget(): void }>
 
 /**
- * Opens the file of the newest primary of PostgreSQL that the node of a data directory has used: its system identifier
- * and its timeline. An operator who puts the log into another database on purpose deletes it.
+ * Opens the file of the newest PostgreSQL primary that a data directory's node has used: its system identifier and
+ * timeline. An operator who moves the log to another database on purpose deletes it.
  */
 export function openPrimaryFile(dataDirectory: string): PrimaryFile {
   const path = join(dataDirectory, 'primary')

@@ -1,13 +1,13 @@
 import type { DatabaseConnection } from '../../command/database/database-connection.ts'
 
-/** Longest wait between two looks at the standbys, in ms. The first look follows at once. */
+/** Longest wait between two queries about the standbys, in ms. The first follows immediately. */
 const LOOK_MS_MAX = 20
-/** Time for the last answer after the limit, in ms: a late one would say nothing about the position. */
+/** Grace period in ms for the last answer. A later one would say nothing about the position. */
 const GRACE_MS = 400
 
 /**
- * Progress of the standbys at a position. `SyncRep` alone does not tell: an emptied `synchronous_standby_names`
- * releases waiting commits without a warning.
+ * Progress of the standbys at a position. The wait event `SyncRep` is not enough: an emptied
+ * `synchronous_standby_names` releases waiting commits without a warning.
  */
 const standbysAt = (position: 'pg_current_wal_flush_lsn()' | '$1::pg_lsn'): string =>
   `WITH asked AS MATERIALIZED (SELECT ${position} AS lsn)
@@ -21,8 +21,8 @@ const standbysAt = (position: 'pg_current_wal_flush_lsn()' | '$1::pg_lsn'): stri
 type StandbyState = Readonly<{ isProved: boolean; lsn: string }>
 
 /**
- * Asks whether all that this server has flushed is on the standbys too: a row that is visible is below that position.
- * `lsn` asks for an earlier position again. `isSingle`: the flush of the primary alone counts.
+ * Asks whether the standbys also have everything that this server has flushed. A visible row is below that position.
+ * `lsn` repeats the query for an earlier position. `isSingle`: the flush of the primary alone counts.
  */
 export async function askStandbyState(
   connection: DatabaseConnection,
@@ -37,7 +37,7 @@ export async function askStandbyState(
   return { isProved: row?.['local'] === true && isSafe, lsn: String(row?.['lsn']) }
 }
 
-/** Asks again about the same position until it is flushed, or `leftMs` has no more time, and 400 ms more for an answer. */
+/** Repeats the query for the same position until it is flushed or `leftMs` is used up, plus 400 ms for an answer. */
 export async function untilFlushed(
   connection: DatabaseConnection,
   { isProved, lsn }: StandbyState,
@@ -53,7 +53,7 @@ export async function untilFlushed(
   return true
 }
 
-/** Standbys that a value of `synchronous_standby_names` requires; 0 for none. */
+/** Number of standbys that a value of `synchronous_standby_names` requires; 0 for none. */
 export function standbysNeeded(names: string): number {
   if (names.trim() === '') return 0
   const { count = '1' } = /^\s*(?:(?:any|first)\s+)?(?<count>\d+)\s*\(/i.exec(names)?.groups ?? {}

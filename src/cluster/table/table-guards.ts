@@ -6,12 +6,12 @@ import { NO_TABLE, TABLE, type TableSession } from './table-session.ts'
 
 /** Name that PostgreSQL gives to the primary key. */
 const KEY = `${TABLE.slice('public.'.length)}_pkey`
-/** Oldest version of PostgreSQL that is accepted: `idle_session_timeout` is as old. */
+/** Oldest accepted version of PostgreSQL, the first one with `idle_session_timeout`. */
 const VERSION_MIN = 14
 /** Time limit of each question, in ms. */
 const LIMIT = { answerMs: APPEND_MS_MAX } as const
 
-/** A fault as a condition in SQL, and the sentence about it: what is wrong, and what to do. */
+/** Fault as a condition in SQL, and a sentence that says what is wrong and what to do. */
 type Guard = readonly [wrong: string, complaint: string]
 
 const setting = (name: string): string => `current_setting('${name}')`
@@ -29,7 +29,7 @@ const SERVER_GUARDS: readonly Guard[] = [
   ],
 ]
 
-/** Rights of the running role. A superuser may do everything, so that only this is said about one. */
+/** Rights of the running role. For a superuser only that is reported, because it has all rights. */
 const ROLE_GUARDS: readonly Guard[] = [
   ['rolsuper', 'the role is a superuser: run with a role that may only insert and select'],
   [
@@ -102,7 +102,10 @@ const TABLE_GUARDS: readonly Guard[] = [
   ],
 ]
 
-/** Faults that a session finds: of the server, its standbys, the role, the table and the connection. Throws a DatabaseError. */
+/**
+ * Faults that a session finds: of the server, its standbys, the role, the table and the connection. Throws a
+ * DatabaseError.
+ */
 export async function inspectSession(
   { connection, host }: TableSession,
   isSingle: boolean,

@@ -12,14 +12,14 @@ import {
 import { errorMessage } from '../../protocol/error-reason.ts'
 import { APPEND_MS_MAX, type PrimaryIdentity, SILENCE_MS_MAX, TableError } from './log-table.ts'
 
-/** Time limit of a connection and of a question about the server, in ms. */
+/** Timeout of a connection and of a query about the server, in ms. */
 const PROBE_MS = 2_000
-/** The server ends a statement before the client gives it up. */
+/** Timeout of a statement on the server, shorter than the client's. */
 const STATEMENT_MS = APPEND_MS_MAX - 700
 /** Time in ms for other servers to answer after the first primary did. */
 const OTHERS_MS = 300
 
-/** Settings of every session, whatever the database and the role say. */
+/** Settings of every session, which override those of the database and the role. */
 const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   client_min_messages: 'notice',
@@ -32,7 +32,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: String(SILENCE_MS_MAX),
 }
 
-/** The settings and the identity of the server, in one question. A pooler passes settings that are made like this. */
+/** Query for the settings and the identity of the server. A pooler passes settings that are set like this. */
 const BEGIN_SESSION = `SELECT s.system_identifier::text AS system,
     NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off' AS writable,
     CASE WHEN pg_is_in_recovery() THEN '0' ELSE left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END AS timeline,
@@ -42,7 +42,7 @@ const BEGIN_SESSION = `SELECT s.system_identifier::text AS system,
       .join(', ')}
   FROM pg_control_system() AS s`
 
-/** Keeps the newest primary that a node has used over its restarts. May throw. */
+/** Storage of the newest primary that a node has used, across restarts. May throw. */
 export type PrimaryKeeper = Readonly<{
   read(): PrimaryIdentity | null
   write(seen: PrimaryIdentity): void
@@ -52,12 +52,12 @@ export type PrimaryKeeper = Readonly<{
 export type TableSession = AsyncDisposable &
   Readonly<{ connection: DatabaseConnection; server: PrimaryIdentity; host: DatabaseHost }>
 
-/** A server that answered. A promotion begins a new timeline, so that one timeline has one start. */
+/** Server that answered. A promotion begins a new timeline, so each timeline has one start. */
 type FoundServer = TableSession & Readonly<{ isWritable: boolean; startedAt: string }>
 
 /**
- * Asks all servers at once, and connects to the primary with the newest timeline. Throws a `TableError` when there is none,
- * when two have the same timeline, or when the newest is older than one that was used before.
+ * Asks all servers at once, and connects to the primary with the newest timeline. Throws a `TableError` when there is
+ * none, when two have the same timeline, or when the newest is older than one used before.
  */
 export async function openTableSession(
   target: DatabaseTarget,

@@ -4,8 +4,8 @@ import { TABLE } from './table-session.ts'
 const PLAIN = /^[a-z_][a-z0-9_]{0,62}$/
 
 /**
- * SQL that makes the table of a log, and the role of the nodes if it is missing. An administrator of the database runs it.
- * The role may insert and read rows and see the standbys, nothing else. Null for names that need quotes.
+ * SQL that creates the table of a log, and the role of the nodes if it is missing. An administrator of the database
+ * runs it. The role may only insert and read rows and see the standbys. Null for names that need quotes.
  */
 export function setupSql(role: string, database: string): string | null {
   if (!PLAIN.test(role) || !PLAIN.test(database)) return null

@@ -72,7 +72,7 @@ type WitnessSettings = Readonly<{
   acceptCopy: boolean
 }>
 
-/** The witness of a mirror. Its keys are read when it is opened. */
+/** Witness of a mirror. Its keys are read when it is opened. */
 export function witnessOf(
   settings: WitnessSettings,
   keysOf: (context: CommandContext) => readonly CosignerKey[],

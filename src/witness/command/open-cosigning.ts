@@ -35,7 +35,9 @@ type CosigningSettings = Readonly<{
 type Cosigning = Disposable &
   Readonly<{ cosigner: Cosigner; listen(): Promise<AsyncDisposable & Readonly<{ port: number }>> }>
 
-/** Opens a witness with its metrics and log lines. Throws a `CommandError` for a state that it must not go on with. */
+/**
+ * Opens a witness with its metrics and log lines. Throws a `CommandError` for a state with which it must not continue.
+ */
 export function openCosigning(
   settings: CosigningSettings,
   registry: Registry,
@@ -106,7 +108,7 @@ function reportFact(fact: CosignerFact, lines: LogLines): void {
   }
 }
 
-/** Reports a refusal. A conflict is none: it is how a log learns the size. */
+/** Reports a refusal, except a conflict, by which a log learns the size. */
 function reportRefused({ status, outcome }: CosignerAnswer, lines: LogLines): void {
   if (status !== 200 && status !== 409) lines.say('checkpoint-refused', { status, fault: outcome })
 }

@@ -14,7 +14,7 @@ import {
 } from '../feed/feed-settings.ts'
 import { feedWitnesses } from '../feed/feeder.ts'
 
-/** The part of `serve`: witnesses are asked to cosign the log. */
+/** Part of `serve`: asks witnesses to cosign the log. */
 export const SERVE_WITNESSED: ServePart = {
   options: [
     option('--witness <vkey=url>', 'verifier key and address of a witness; may be repeated')
@@ -41,7 +41,7 @@ function feedChoiceOf({ witness, witnessQuorum }: FeedOptions): FeedChoice | nul
   return { witnesses, quorum: choice.quorum }
 }
 
-/** The witnesses of a log, which are asked at a pace. */
+/** Witnesses of a log, which are asked at a limited rate. */
 export function askedWitnesses(choice: FeedChoice, pace: FeedPace = FEED_PACE): Cosigners {
   return {
     start({ data, reader, context: { now, monotonicMs }, lines, registry }) {
@@ -59,7 +59,7 @@ export function askedWitnesses(choice: FeedChoice, pace: FeedPace = FEED_PACE): 
   }
 }
 
-/** Counts what the feeder reports, and writes a log line when the state of a witness changes. */
+/** Counts the feeder's reports, and writes a log line when the state of a witness changes. */
 function openListener({ witnesses }: FeedChoice, lines: LogLines, registry: Registry): FeedListener {
   const metrics = openFeedMetrics(registry)
   const said = new Map<string, string>()

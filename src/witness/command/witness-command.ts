@@ -55,7 +55,7 @@ export async function runWitness(
     logs: settings.logs.length,
     ms: Math.round(context.monotonicMs() - beganMs),
   })
-  // The lock ends with the node: a stop that is cut leaves both to the end of the process.
+  // The lock ends with the node. If a stop is cut off, both last until the process ends.
   const owned = stack.move()
   const node = { broken: witness.broken, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   return await runToEnd(node, { context, lines, drainMs: WITNESS_DRAIN_MS })

@@ -25,14 +25,14 @@ type KeyChoice = Readonly<{
   acceptCopy: boolean
 }>
 
-/** Default files of the keys of a witness: beside a directory, so that a copy of it has no key. */
+/** Default key files of a witness. They are beside a directory, so that a copy of it has no key. */
 function defaultFiles(keyBase: string): readonly [ed25519: string, mlDsa: string] {
   return [defaultKeyFile(keyBase), `${resolve(keyBase)}.ml-dsa.key`]
 }
 
 /**
- * Keys of a witness: from the given files, or from the default files, which the first start makes. Throws a
- * `CommandError` when keys exist and the directory has no state, because they may have cosigned with another one.
+ * Keys of a witness, from the given files or from the default files, which the first start creates. Throws a
+ * `CommandError` when keys exist and the directory has no state, because they may have cosigned with another state.
  */
 export function readWitnessKeys(choice: KeyChoice, context: CommandContext): readonly CosignerKey[] {
   const { data, keyBase, keyOption, name, acceptCopy } = choice

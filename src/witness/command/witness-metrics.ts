@@ -21,7 +21,7 @@ export function openCosignerMetrics(registry: Registry, cosigner: Cosigner): Cos
     labelNames: ['outcome'],
     registers: [registry],
   })
-  // A series that exists from the start shows its first increase.
+  // A series must exist from the start to show its first increase.
   for (const outcome of COSIGNER_OUTCOMES) requests.inc({ outcome }, 0)
   const times = (): readonly number[] => cosigner.sizes().flatMap(({ time }) => time ?? [])
   gauge(registry, 'daybook_cosigner_logs', 'Logs that this witness cosigns', () => cosigner.sizes().length)

@@ -77,7 +77,9 @@ export function witnessCommand({ context, lines }: ProgramContext): CommandSpec 
   }
 }
 
-/** Adds the logs of verifier keys to those of earlier options. An environment variable holds several with spaces. */
+/**
+ * Adds the logs of verifier keys to those of earlier options. An environment variable has several, separated by spaces.
+ */
 function addLogs(text: string, earlier: readonly TrustedLog[] = []): readonly TrustedLog[] {
   const logs = new Map(earlier.map((log) => [log.origin, log]))
   for (const written of text.trim().split(/\s+/)) {

@@ -8,7 +8,7 @@ export type CosignedTree = Readonly<{
   origin: string
   size: number
   root: Uint8Array
-  /** Text that is signed, the verified signature lines of the log, and our cosignature lines. */
+  /** Signed text, the verified signature lines of the log, and our cosignature lines. */
   text: string
   logLines: string
   lines: string
@@ -16,25 +16,25 @@ export type CosignedTree = Readonly<{
   time: number
 }>
 
-/** The state of a witness: the newest cosigned checkpoint of each log. */
+/** State of a witness: the newest cosigned checkpoint of each log. */
 export type CosignedLogs = Readonly<{
   /** The newest cosigned checkpoint; undefined before the first. */
   newest(origin: string): CosignedTree | undefined
   all(): readonly CosignedTree[]
   /**
-   * Puts `next` in the place of `former` in one statement. False when another checkpoint is in that place. The row is
-   * on the disk when this returns.
+   * Replaces `former` by `next` in one statement. False when another checkpoint is in its place. The row is on the disk
+   * when this returns.
    */
   replace(former: CosignedTree | undefined, next: CosignedTree): boolean
-  /** Checkpoint with our own cosignature which is newer than `newest`: the state went back. */
+  /** Checkpoint that has our own cosignature and is newer than `newest`: the state went back. */
   forgotten(origin: string): CosignedTree | undefined
   /** Origins with a forgotten checkpoint. */
   forgottenOrigins(): readonly string[]
-  /** Keeps a forgotten checkpoint. False when one as new is kept already. */
+  /** Stores a forgotten checkpoint. False when one as new is stored already. */
   forget(tree: CosignedTree): boolean
   /**
-   * Goes forward to the forgotten checkpoints. Those of the size of the newest one and another root stay: the keys have
-   * cosigned two histories. Returns the number of adopted ones.
+   * Advances to the forgotten checkpoints. Those of the same size as the newest one with another root stay, because the
+   * keys have cosigned two histories. Returns the number of adopted ones.
    */
   adopt(): number
 }>
@@ -92,7 +92,7 @@ export function openCosignedLogs({ db, commit }: Pick<StateFile, 'db' | 'commit'
   }
 }
 
-/** Whether one cosigned checkpoint of a log is of a larger tree than another, or of the same size and later. */
+/** Whether a cosigned checkpoint of a log has a larger tree than another, or the same size and a later time. */
 function isNewer(tree: CosignedTree, other: CosignedTree): boolean {
   return tree.size > other.size || (tree.size === other.size && tree.time > other.time)
 }

@@ -21,7 +21,7 @@ export type CosignerAnswer = Readonly<{
   outcome: CosignerOutcome
   contentType: string
   body: string
-  /** Seconds after which to ask again; null unless that helps. */
+  /** Seconds before a retry; null if a retry would not help. */
   retryAfterSeconds: number | null
 }>
 

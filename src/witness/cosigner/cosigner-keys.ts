@@ -7,10 +7,13 @@ import { openVouching } from '../../tlog/quorum.ts'
 
 /** Keys of one witness: one of each type. */
 export const COSIGNER_KEYS_MAX = 2
-/** Most lines under one key of the witness that are verified on a submitted checkpoint; further ones are ignored. */
+/**
+ * Most signature lines by one of the witness's keys that are verified on a submitted checkpoint. Further ones are
+ * ignored.
+ */
 export const OWN_LINES_MAX = 4
 
-/** The line of each key's cosignature at a time in whole seconds, with a line feed each. */
+/** Cosignature lines of each key at a time in whole seconds, with line feeds. */
 export function cosignatureLines(keys: readonly CosignerKey[], time: number, text: string): string {
   return linesOf(
     text,
@@ -20,7 +23,7 @@ export function cosignatureLines(keys: readonly CosignerKey[], time: number, tex
   )
 }
 
-/** Signature lines as a note of this text has them. */
+/** Signature lines in the form of a note with this text. */
 export function linesOf(text: string, signatures: readonly NoteSignature[]): string {
   return formatNote({ text, signatures }).slice(text.length + 1)
 }
@@ -28,7 +31,7 @@ export function linesOf(text: string, signatures: readonly NoteSignature[]): str
 /** Valid cosignatures of these keys on a note, and the newest of their times in whole seconds. */
 export type OwnCosignatures = Readonly<{ signatures: readonly NoteSignature[]; time: number }>
 
-/** The cosignatures of a note that our own keys have made; undefined without one. Others are ignored. */
+/** Cosignatures of our own keys on a note; undefined without one. Others are ignored. */
 export async function ownCosignatures(
   { text, signatures }: Note,
   keys: readonly CosignerKey[],
@@ -39,7 +42,7 @@ export async function ownCosignatures(
     let newest = 0
     const lines = signatures.filter(({ name, keyId }) => name === verifier.name && keyId === verifier.keyId)
     for (const line of lines.slice(0, OWN_LINES_MAX)) {
-      // Each line is opened alone, so that a false one hides no true one.
+      // Each line is opened alone, so that a false line does not hide a true one.
       const opened = await openVouching({ text, signatures: [line] }, [verifier], NODE_SIGNATURES)
       const [voucher] = opened.ok ? opened.value.vouchers : []
       if (voucher === undefined || voucher.timeSeconds <= newest) continue

@@ -24,7 +24,7 @@ import { syncDirectory } from '../../log/store/durable-rename.ts'
 export const REFRESH_SECONDS = 10
 /** Most seconds by which the clock may be behind the last cosignature of a log. */
 export const CLOCK_BEHIND_SECONDS_MAX = 60
-/** Retry-After in seconds after a refusal that an operator may end: disk, clock, state. */
+/** Retry-After in seconds after a refusal that an operator may resolve: disk, clock, state. */
 const OPERATOR_RETRY_SECONDS = 60
 /** Most logs of one witness, and most keys of one log. */
 export const WITNESSED_LOGS_MAX = 1_000
@@ -43,11 +43,11 @@ export type CosignerSettings = Readonly<{
   dataDirectory: string
   /** One key, or one of each type, all of the witness's name. */
   keys: readonly CosignerKey[]
-  /** Logs that are cosigned, each with its keys; an origin is given once. */
+  /** Logs to cosign, each with its keys. An origin occurs once. */
   logs: readonly TrustedLog[]
   /** New sizes of one log in a minute. */
   growthPerMinute: number
-  /** Takes over a copied state, and goes forward to forgotten checkpoints. For one start only. */
+  /** Adopts a copied state, and advances to forgotten checkpoints. For one start only. */
   acceptCopy: boolean
   guard: CosignerGuard | null
   now(): Ms
@@ -57,7 +57,7 @@ export type CosignerSettings = Readonly<{
   onFact(fact: CosignerFact): void
 }>
 
-/** A witness: cosigns checkpoints that continue those it has cosigned before (C2SP tlog-witness). */
+/** Witness that cosigns checkpoints that continue those it has cosigned before (C2SP tlog-witness). */
 export type Cosigner = Disposable &
   Readonly<{
     name: string
@@ -66,7 +66,7 @@ export type Cosigner = Disposable &
     add(body: Uint8Array): Promise<CosignerAnswer>
     /**
      * Newest cosigned checkpoint of a log as a note, by the SHA-256 of its origin in hex; undefined without one. Throws
-     * when the disk fails.
+     * disk errors.
      */
     noteOf(originHash: string): string | undefined
     /** Configured logs, with the size and time of the newest cosigned tree; null before the first. */
@@ -80,8 +80,8 @@ export type Cosigner = Disposable &
   }>
 
 /**
- * Opens a witness. The caller holds the lock of the directory. Throws a `CosignerStateError` for a state that it must not
- * go on with, and for `acceptCopy` when nothing needs it.
+ * Opens a witness. The caller holds the lock of the directory. Throws a `CosignerStateError` for a state with which it
+ * must not continue, and for an `acceptCopy` that is not needed.
  */
 export function openCosigner(settings: CosignerSettings): Cosigner {
   const { dataDirectory, keys, acceptCopy } = settings
@@ -112,7 +112,7 @@ export function openCosigner(settings: CosignerSettings): Cosigner {
       },
       noteOf(originHash) {
         const tree = logs.newest(byHash.get(originHash) ?? '')
-        // No cosignature leaves before the mark of its commit is on the disk.
+        // No cosignature is sent before the mark of its commit is on the disk.
         if (tree !== undefined) file.settle()
         return tree === undefined ? undefined : noteOf(tree)
       },
@@ -135,7 +135,7 @@ export function openCosigner(settings: CosignerSettings): Cosigner {
 const NOT_NEEDED =
   'nothing needs --accept-copy: start without it, so that a state which is restored later is found'
 
-/** SHA-256 of an origin in hex: the name of a log in the addresses of a witness. */
+/** SHA-256 of an origin in hex, which names a log in the addresses of a witness. */
 export function originHashOf(origin: string): string {
   return formatHex(sha256(formatUtf8(origin)))
 }
@@ -165,7 +165,7 @@ async function answer(parts: Parts, body: Uint8Array): Promise<CosignerAnswer> {
   const logLines = linesOf(note.text, verified)
   const own = await ownCosignatures(note, parts.settings.keys)
   const signed: SignedSubmission = { ...submission, logLines, own }
-  // The state may change while the guard is asked, so that all checks are made again.
+  // The state may change while the guard is asked, so all checks are repeated.
   const refusal = whyNot(parts, signed) ?? (await guarded(parts, signed))
   if (refusal !== null) return refusal
   const given = whyNot(parts, signed) ?? cosign(parts, signed, false)
@@ -187,7 +187,7 @@ function tooMany(seconds: number): CosignerAnswer {
   return refusedAnswer('rate-limited', 'the log has had too many new sizes in a minute', seconds)
 }
 
-/** Refusal of a signed submission; null when it continues the newest cosigned tree. Keeps evidence that it shows. */
+/** Refusal of a signed submission; null when it continues the newest cosigned tree. Stores evidence that it shows. */
 function whyNot(parts: Parts, signed: SignedSubmission): CosignerAnswer | null {
   const { logs } = parts
   const { origin } = signed.checkpoint
@@ -228,8 +228,8 @@ function keepEvidence(
 }
 
 /**
- * Cosigns a submission that continues the newest tree, and answers when the state is on the disk. A growth takes one of
- * the allowance of its log, unless it `hasTurn`.
+ * Cosigns a submission that continues the newest tree, and answers when the state is on the disk. A growth uses one of
+ * its log's allowance, unless it `hasTurn`.
  */
 function cosign(
   parts: Parts,
@@ -270,7 +270,7 @@ const UNWRITTEN = refusedAnswer(
   OPERATOR_RETRY_SECONDS,
 )
 
-/** Runs a change of the disk that an answer does not depend on. A failure is reported. */
+/** Runs a disk change on which no answer depends. Reports a failure. */
 function ifWritten({ settings }: Parts, change: () => void): void {
   try {
     change()
@@ -279,7 +279,7 @@ function ifWritten({ settings }: Parts, change: () => void): void {
   }
 }
 
-/** Reports a failure of the disk, and throws any other error again. */
+/** Reports a disk failure, and throws any other error again. */
 function reportUnwritten({ onFact }: CosignerSettings, error: unknown): void {
   if (!isOfMachine(error)) throw error
   onFact({ is: 'unwritten', reason: errorMessage(error) })
@@ -289,20 +289,20 @@ function noteOf({ text, logLines, lines }: CosignedTree): string {
   return `${text}\n${logLines}${lines}`
 }
 
-/** A submission that a key of the log has signed, with the verified lines and the cosignatures of our own keys. */
+/** Submission signed by a key of the log, with the verified lines and the cosignatures of our own keys. */
 type SignedSubmission = Submission & Readonly<{ logLines: string; own: OwnCosignatures | undefined }>
 
 /**
- * Further condition of a cosignature, asked after all checks of tlog-witness have passed. Null allows it. `unproved`: a
- * 503. `inconsistent`: a 422.
+ * Further condition of a cosignature, checked after all checks of tlog-witness. Null allows it. `unproved`: a 503.
+ * `inconsistent`: a 422.
  */
 type CosignerGuard = ProvedLog['whyNot']
 
 const hasher = treeHasher(sha256)
 
 /**
- * Refusal of a submission that does not continue the newest cosigned tree; null when it does. The checks have the order of
- * C2SP tlog-witness: old size, root of an empty tree, proof.
+ * Refusal of a submission that does not continue the newest cosigned tree; null when it does. The checks have the order
+ * of C2SP tlog-witness: old size, root of an empty tree, proof.
  */
 function whyNotConsistent(
   { oldSize, proof, checkpoint }: Submission,
@@ -341,14 +341,14 @@ function isForgotten({ own, checkpoint }: SignedSubmission, newest: CosignedTree
 
 /** Folder of evidence in the directory of a witness. */
 const EVIDENCE_FOLDER = 'evidence'
-/** Most contradictions of one log that are kept: one log must not use up the room of another. */
+/** Most stored contradictions of one log, so that a log cannot use up the space of another. */
 export const CONTRADICTIONS_MAX = 8
-/** Folder of a contradiction that is being written. A crash may leave it. */
+/** Folder of a contradiction while it is written. A crash may leave it. */
 const MAKING = 'making'
 /** Hex digits of the hash of an origin in the name of a folder. */
 const HASH_DIGITS = 16
 
-/** Two validly signed checkpoints of one origin and size whose roots differ, as notes. */
+/** Two checkpoints with valid signatures, the same origin and size, and different roots, as notes. */
 type Contradiction = Readonly<{ originHash: string; size: number; first: string; second: string }>
 
 /** Number of contradictions that a witness keeps. */
@@ -357,8 +357,8 @@ function countEvidence(dataDirectory: string): number {
 }
 
 /**
- * Keeps a contradiction in a new folder. Returns its path; null when one of this log and size is kept already, or as many
- * of this log as may be. Nothing ever removes them.
+ * Stores a contradiction in a new folder. Returns its path; null when one of this log and size is stored already, or
+ * the most of this log. Nothing ever removes them.
  */
 export function keepContradiction(dataDirectory: string, found: Contradiction): string | null {
   const { originHash, size, first, second } = found

@@ -1,30 +1,31 @@
 /**
- * Bounds the new sizes of each log. While the allowance of a log is used up, only the largest tree that is submitted waits
- * for the next one, so that a caller who replays older checkpoints of a busy log cannot keep out the newest.
+ * Rate limit of new sizes for each log. While a log's allowance is used up, only the largest submitted tree waits for
+ * the next unit. So a caller who replays older checkpoints of a busy log cannot block the newest.
  */
 export type GrowthRate = Readonly<{
-  /** Takes one of a log's allowance. False when it is used up, or somebody waits for the next one. */
+  /** Takes a unit of a log's allowance. False when it is used up, or a caller waits for the next one. */
   take(origin: string): boolean
   /**
-   * Waits for the next one, and takes it. Resolves with null then, or with the seconds after which to ask again: at once
-   * when a tree as large waits already or the wait would be long, and as soon as a larger one comes.
+   * Waits for the next unit and takes it. Resolves with null then, or with the seconds before a retry. It resolves with
+   * seconds immediately when a tree as large waits already or the wait would be long, and as soon as a larger one
+   * comes.
    */
   wait(origin: string, size: number): Promise<number | null>
 }>
 
 const MINUTE_MS = 60_000
-/** Longest wait of a submission for the allowance of its log. */
+/** Longest wait of a submission for its log's allowance. */
 export const GROWTH_WAIT_MS_MAX = 2_000
 /**
- * Fewest new sizes of a log in a minute that an operator may allow. With fewer, the next one is further away than anybody
- * may wait, and whoever asks most often gets it instead of the largest tree.
+ * Fewest new sizes of a log in a minute that an operator may set. With fewer, the next unit comes after the longest
+ * wait. Then the caller that asks most often would get it instead of the largest tree.
  */
 export const GROWTH_PER_MINUTE_MIN: number = MINUTE_MS / GROWTH_WAIT_MS_MAX
 
 type Bucket = Readonly<{ tokens: number; atMs: number }>
 type Waiter = Readonly<{ size: number; end(seconds: number | null): void }>
 
-/** Opens a token bucket for each log, which holds the new sizes of one minute and is full at the start. */
+/** Opens a token bucket for each log. It holds the new sizes of one minute and is full at the start. */
 export function openGrowthRate(
   perMinute: number,
   monotonicMs: () => number,

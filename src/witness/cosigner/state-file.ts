@@ -18,7 +18,7 @@ import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { parseWhole } from '../../protocol/seq.ts'
 
-/** Thrown when a witness must not go on with the state in its directory. */
+/** Error for a state with which a witness must not continue. */
 export class CosignerStateError extends Error {
   override readonly name = 'CosignerStateError'
 }
@@ -28,8 +28,8 @@ const STATE_VERSION = 1
 const OWNER_ONLY = 0o600
 
 /**
- * Tables of the state. `logs` has the newest cosigned checkpoint of each origin, and `forgotten` those that our own
- * cosignatures prove and `logs` does not know. Triggers hold the rule that nothing goes back.
+ * Tables of the state. `logs` has the newest cosigned checkpoint of each origin. `forgotten` has checkpoints that our
+ * own cosignatures prove and `logs` lacks. Triggers ensure that nothing goes back.
  */
 const TABLES = `
 CREATE TABLE file (
@@ -59,24 +59,24 @@ export type StateFile = Disposable &
     db: DatabaseSync
     /**
      * Runs a change in a transaction, and counts it. When this returns, transaction and mark are on the disk. A change
-     * that returns false has changed nothing. Throws errors of the disk: the state may have changed without its mark then,
-     * and the next call writes the mark first.
+     * that returns false has changed nothing. Throws disk errors. The state may then have changed without its mark, and
+     * the next call writes the mark first.
      */
     commit(change: () => boolean): boolean
     /** Makes the mark of the last commit durable, if it is not yet. */
     settle(): void
-    /** Whether the state was a copy, which has been taken over. */
+    /** Whether the state was a copy and was adopted. */
     isTakenOver: boolean
   }>
 
-/** Whether a directory holds the state of a witness. An empty file is none, such as a copy to a full disk leaves. */
+/** Whether a directory holds the state of a witness. An empty file, as left by a copy to a full disk, is none. */
 export function hasCosignerState(dataDirectory: string): boolean {
   return (statSync(join(dataDirectory, STATE_FILE), { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /**
- * Opens the state of a witness, or makes an empty one. Throws a `CosignerStateError` for a state that is damaged, or was
- * copied or restored. With `acceptCopy` a copy is taken over, unless its mark proves that a newer state existed.
+ * Opens the state of a witness, or creates an empty one. Throws a `CosignerStateError` for a state that is damaged, or
+ * was copied or restored. With `acceptCopy` a copy is adopted, unless its mark proves that a newer state existed.
  */
 export function openStateFile(dataDirectory: string, acceptCopy: boolean): StateFile {
   mkdirSync(dataDirectory, { recursive: true })
@@ -97,7 +97,7 @@ export function openStateFile(dataDirectory: string, acceptCopy: boolean): State
     const here = stateIdentity(path)
     // A copy over the old files keeps the inode of the state, and puts an older mark into a newer file.
     const isMoved = !isSameFile(written, here) || found?.isOwn === false
-    // A crash comes between the commit and its mark, and leaves no more than one commit without a mark.
+    // A crash between a commit and its mark leaves at most one commit without a mark.
     const isUnmarked = commits > (mark ?? 0) + (mark === null ? 0 : 1)
     if ((isMoved || isUnmarked) && !acceptCopy) throw refused(dataDirectory, isMoved ? COPIED : UNMARKED)
     const isTakenOver = isMoved || isUnmarked
@@ -186,9 +186,10 @@ function readFileRow(db: DatabaseSync): FileIdentity & Readonly<{ commits: numbe
 type Row = Parameters<typeof text>[0]
 
 /**
- * Damage of a witness's state; null when there is none. `tables` is the SQL that has made the state. The origin, size and
- * root of each cosigned checkpoint are in its text too, and its time is in the cosignatures: they must agree, so that no
- * damage lets the witness forget a tree. Damaged signatures are left to those who verify them. Throws errors of SQLite.
+ * Damage of a witness's state; null when there is none. `tables` is the SQL that created the state. The origin, size
+ * and root of each cosigned checkpoint are also in its text, and its time is in the cosignatures. They must agree, so
+ * that no damage makes the witness forget a tree. Damaged signatures are found by those who verify them. Throws SQLite
+ * errors.
  */
 function damageOf(db: DatabaseSync, tables: string): string | null {
   if (db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'] !== 'ok')
@@ -207,7 +208,7 @@ function schemaOf(db: DatabaseSync): string {
   return JSON.stringify(rows)
 }
 
-/** Whether a row fits its text and its cosignatures, of which none is newer than the row. */
+/** Whether a row fits its text and its cosignatures, none of which may be newer than the row. */
 function isWhole(row: Row): boolean {
   const read = readCheckpoint(Buffer.from(`${text(row, 'text')}\n${text(row, 'lines')}`))
   if (!read.ok) return false
@@ -218,17 +219,17 @@ function isWhole(row: Row): boolean {
   return isNamed && isSame(root, bytes(row, 'root')) && times.every((time) => time <= number(row, 'time'))
 }
 
-/** Time in whole seconds at the beginning of a cosignature of any type (C2SP tlog-cosignature). */
+/** Time in whole seconds at the start of a cosignature of any type (C2SP tlog-cosignature). */
 function timeOf(signature: Uint8Array): bigint {
   if (signature.length < 8) return 0n
   return new DataView(signature.buffer, signature.byteOffset).getBigUint64(0)
 }
 
-/** File beside the state of a witness with the number of its commits, by which a start detects an older state. */
+/** File beside the state of a witness with its number of commits, by which a start detects an older state. */
 const MARK_FILE = 'witness-mark'
 const MARK = /^commits ([0-9]+)\nfile ([0-9]+) (-?[0-9]+)\n$/
 
-/** Number of commits. `isOwn` is false for a mark in another file than the one in which the witness wrote it. */
+/** Number of commits. `isOwn` is false for a mark that was copied into another file than the witness's own. */
 type CommitMark = Readonly<{ commits: number; isOwn: boolean }>
 
 /** Reads the mark; null without a file, undefined when the file holds no mark. */
@@ -251,8 +252,8 @@ export function readMark(dataDirectory: string): CommitMark | null | undefined {
 }
 
 /**
- * Writes the number of commits, and returns when it is on the disk. Each mark is a new file and names itself, so that an
- * older one that is copied over it shows.
+ * Writes the number of commits, and returns when it is on the disk. Each mark is a new file with its own identity
+ * inside, so that copying an older one over it is detected.
  */
 export function writeMark(dataDirectory: string, commits: number): void {
   const path = join(dataDirectory, MARK_FILE)
@@ -272,8 +273,8 @@ function fileOf(file: number): FileIdentity {
 }
 
 /**
- * Inode number and birth time of a file, which a copy does not share. A file system that knows no birth time gives 0, and
- * the inode alone counts.
+ * Inode number and birth time of a file, which a copy does not share. A file system without birth times gives 0; then
+ * only the inode counts.
  */
 type FileIdentity = Readonly<{ inode: string; born: string }>
 

@@ -6,12 +6,12 @@ import { DOUBTS } from '../../tlog/verdict.ts'
 
 /** Most bytes of a request to `add-checkpoint`. */
 export const SUBMISSION_BYTES_MAX = 131_072
-/** Most lines of a consistency proof, as C2SP tlog-witness has them. */
+/** Most lines of a consistency proof in C2SP tlog-witness. */
 export const PROOF_LINES_MAX = 63
 
-/** A request to `add-checkpoint` (C2SP tlog-witness): nothing in it is verified yet. */
+/** Request to `add-checkpoint` (C2SP tlog-witness), unverified. */
 export type Submission = Readonly<{
-  /** Size of the tree that the caller believes to be the newest one of the witness. */
+  /** Size of the witness's newest tree in the caller's view. */
   oldSize: number
   proof: readonly Hash[]
   checkpoint: Checkpoint
@@ -19,7 +19,7 @@ export type Submission = Readonly<{
   note: Note
 }>
 
-/** A well-formed submission, or what is wrong with it. The reason repeats nothing of the request. */
+/** A well-formed submission, or the fault. The reason repeats nothing of the request. */
 type ParsedSubmission =
   | Readonly<{ ok: true; submission: Submission }>
   | Readonly<{ ok: false; reason: string }>
@@ -33,7 +33,7 @@ export function parseSubmission(body: Uint8Array): ParsedSubmission {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const blank = bytes.indexOf('\n\n')
   if (blank < 0) return malformed('no empty line is before the checkpoint')
-  // Each byte becomes a character, so nothing but ASCII can match below.
+  // Each byte becomes a character, so only ASCII can match below.
   const [first = '', ...lines] = bytes.toString('latin1', 0, blank).split('\n')
   const [, decimal] = OLD_LINE.exec(first) ?? []
   if (decimal === undefined) return malformed('the first line is not `old` with a size')
@@ -55,7 +55,7 @@ export function parseSubmission(body: Uint8Array): ParsedSubmission {
   return { ok: true, submission: { oldSize, proof, checkpoint, note: withoutRepeats(note) } }
 }
 
-/** A note with each signature line once. A repeated line proves nothing more, and costs a verification. */
+/** Note with each signature line once. A repeated line proves nothing more, and costs a verification. */
 function withoutRepeats({ text, signatures }: Note): Note {
   const lines = new Map(
     signatures.map((line) => [`${line.name} ${line.keyId} ${formatHex(line.signature)}`, line]),

@@ -8,12 +8,12 @@ import { SUBMISSION_BYTES_MAX } from './submission.ts'
 import { formatAt, msOf } from '../../protocol/moment.ts'
 import { formatVkey } from '../../tlog/note.ts'
 
-/** Milliseconds in which a caller must send its headers, and its whole request. */
+/** Timeouts in milliseconds for a caller's headers, and for its whole request. */
 export const WITNESS_HEADERS_MS = 5_000
 export const WITNESS_REQUEST_MS = 10_000
-/** Milliseconds that an idle connection is kept: longer than a proxy keeps it, so that the proxy closes first. */
+/** Milliseconds before an idle connection is closed. It is longer than a proxy's, so that the proxy closes first. */
 export const WITNESS_IDLE_MS = 65_000
-/** Most connections of the listener; a further one ends the oldest whose caller is not waiting for a cosignature. */
+/** Most connections of the listener. A further one ends the oldest whose caller is not waiting for a cosignature. */
 export const WITNESS_CONNECTIONS_MAX = 256
 /** Most bytes of the headers of a request. */
 export const WITNESS_HEADER_BYTES_MAX = 8_192
@@ -35,8 +35,8 @@ type WitnessListenerSettings = Readonly<{
 }>
 
 /**
- * Starts the public listener of a witness (C2SP tlog-witness): `POST /add-checkpoint`, and for readers
- * `/<SHA-256 of the origin>/checkpoint` and a page about the witness. Disposal answers the requests in progress.
+ * Starts the public listener of a witness (C2SP tlog-witness): `POST /add-checkpoint`, and for readers `/<SHA-256 of
+ * the origin>/checkpoint` and a page about the witness. Disposal answers the requests in progress.
  */
 export async function openWitnessListener(
   settings: WitnessListenerSettings,
@@ -52,7 +52,7 @@ export async function openWitnessListener(
     (request, response) => {
       if (!server.listening) response.setHeader('connection', 'close')
       answer(settings, request, response, connections).catch((error: unknown) => {
-        // A caller that hangs up while it sends is no error of the witness.
+        // A caller that disconnects while it sends is no error of the witness.
         if (request.errored !== null || response.headersSent) return void response.destroy()
         settings.onFailure(error)
         return plain(response, 500, 'the request could not be answered')
@@ -69,7 +69,7 @@ export async function openWitnessListener(
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close')
       server.close()
-      // A connection whose last request came before the stop becomes idle with its answer.
+      // A connection becomes idle when its last request from before the stop is answered.
       const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
       const limit = setTimeout(() => server.closeAllConnections(), WITNESS_DRAIN_MS)
       await closed
@@ -106,7 +106,7 @@ async function answer(
   if (originHash === undefined && path !== '/')
     return plain(response, 404, 'nothing is at this address; / says what this witness answers')
   if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(response, 'GET, HEAD')
-  // Public and the same for everyone: a page of any site may read it.
+  // Public and the same for everyone, so a page of any site may read it.
   response.setHeader('access-control-allow-origin', '*')
   if (originHash === undefined) return plain(response, 200, witnessPage(cosigner))
   const note = cosigner.noteOf(originHash)
@@ -137,7 +137,7 @@ function send(response: ServerResponse, { status, body, contentType, retryAfterS
   response.end(body)
 }
 
-/** The page of a witness as plain text: its name and keys, the logs with their sizes, and how to use it. */
+/** Page of a witness as plain text: its name and keys, the logs with their sizes, and how to use it. */
 function witnessPage({ name, verifiers, sizes }: Pick<Cosigner, 'name' | 'verifiers' | 'sizes'>): string {
   const logs = sizes().map(({ origin, size, time }) => {
     const seen =

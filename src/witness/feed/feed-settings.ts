@@ -2,17 +2,17 @@ import type { Ms } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
 import type { VerifierKey } from '../../tlog/note.ts'
 
-/** A key of a witness, and the address below which the witness takes checkpoints. */
+/** Key of a witness, and the URL prefix to which checkpoints are sent. */
 type FedWitness = Readonly<{ key: VerifierKey; url: string }>
 
-/** Witnesses that are asked, and how many of their names are a quorum. */
+/** Witnesses to ask, and the number of names that are a quorum. */
 export type FeedChoice = Readonly<{ witnesses: readonly FedWitness[]; quorum: number }>
 
 /** Pace of the questions to witnesses. */
 export type FeedPace = Readonly<{
-  /** Shortest time between two questions to a witness, in milliseconds. */
+  /** Least time between two requests to a witness, in milliseconds. */
   roundMs: number
-  /** Time after which a witness is asked again about a log that has not grown, so that its word stays fresh. */
+  /** Time after which a witness is asked again about a log that has not grown, so that its cosignature stays fresh. */
   idleMs: number
 }>
 
@@ -39,10 +39,10 @@ export const WITNESS_REFUSALS = [
 ] as const
 
 /**
- * Reason why a witness has not cosigned. `unreachable`: no whole answer in time. `limited`: it asks for fewer questions.
- * `unknown-log`, `key`: it does not know the log or its key. `ahead`: it has seen a larger tree of this log than this node
- * has. `disagrees`: it has seen another history of this log. `went-back`: it has forgotten a tree that it cosigned.
- * `clock`: its clock is ahead. `malformed`: its answer is not what the protocol says. `failed`: any other answer.
+ * Reason why a witness has not cosigned. `unreachable`: no complete answer in time. `limited`: it asks for fewer
+ * requests. `unknown-log`, `key`: it does not know the log or its key. `ahead`: it has seen a larger tree of this log
+ * than this node has. `disagrees`: it has seen another history of this log. `went-back`: it has forgotten a tree that
+ * it cosigned. `clock`: its clock is ahead. `malformed`: its answer breaks the protocol. `failed`: any other answer.
  */
 export type WitnessRefusal = (typeof WITNESS_REFUSALS)[number]
 
@@ -51,8 +51,8 @@ export type FeedListener = Readonly<{
   /** Called for each answer with valid cosignatures, at their time. */
   onCosigned(witness: string, seq: Seq, atMs: Ms): void
   onRefused(witness: string, reason: WitnessRefusal): void
-  /** Called when a quorum vouches for a newer tree, or again for the same at a later time. */
+  /** Called when a quorum vouches for a newer tree, or for the same tree at a later time. */
   onWitnessed(seq: Seq, atMs: Ms): void
-  /** Called when the log cannot be read, or the witnessed file not written. The feeder goes on. */
+  /** Called when the log cannot be read, or the witnessed file not written. The feeder continues. */
   onFault(error: unknown): void
 }>

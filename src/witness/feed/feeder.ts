@@ -21,9 +21,10 @@ type FeedParts = Readonly<{
 }>
 
 /**
- * Runs the feeder of a log until the signal: it asks the witnesses to cosign the newest checkpoint (C2SP tlog-witness), and
- * keeps the newest one with a quorum. It reads the log as any reader does, so no publication waits for it. All witnesses
- * are asked about the same tree, because a quorum is of one tree. Resolves when the last question has ended.
+ * Runs the feeder of a log until the signal aborts. It asks the witnesses to cosign the newest checkpoint (C2SP
+ * tlog-witness), and stores the newest one with a quorum. It reads the log as any reader does, so no publication waits
+ * for it. All witnesses are asked about the same tree, because a quorum belongs to one tree. Resolves when the last
+ * request has ended.
  */
 export async function feedWitnesses(
   { dataDirectory, reader, choice, pace, around, listener }: FeedParts,
@@ -63,7 +64,7 @@ export async function feedWitnesses(
     if (witnessed !== null) listener.onWitnessed(witnessed.seq, witnessed.atMs)
   }
 
-  /** Asks every witness that is due about the newest tree. A slow one keeps no other waiting. */
+  /** Asks every witness that is due about the newest tree. A slow one does not delay the others. */
   function askAll(): void {
     // An empty log has nothing to vouch for.
     if (reader.head().seq === 0) return
@@ -91,7 +92,7 @@ export async function feedWitnesses(
   await Promise.all(asked.values())
 }
 
-/** The newest tree of the log. Proofs are made while it is asked about, each in a snapshot of its own. */
+/** Newest tree of the log. Its proofs are made later, each in its own snapshot. */
 function newestTree(reader: FeedParts['reader']): FedTree {
   const { size, note } = reader.snapshot(({ head, tree }) => ({ size: head.seq, note: tree.checkpoint() }))
   const parsed = parseNote(Buffer.from(note))
@@ -100,12 +101,12 @@ function newestTree(reader: FeedParts['reader']): FedTree {
   return { size, note, text, growth }
 }
 
-/** Longest wait before a witness that fails is asked again, in milliseconds, unless it asks for a longer one. */
+/** Longest wait in milliseconds before a retry of a witness that fails, unless it asks for a longer one. */
 export const FEED_FAILED_MS_MAX = 60_000
 
 const UNASKED = { state: 'unasked', text: '', askedMs: 0, retryMs: 0, failures: 0 } as const
 
-/** The chosen witnesses, with what the earlier run knew of each. Keys of one name at one address are one witness. */
+/** Chosen witnesses, with the earlier run's state of each. Keys of one name at one address are one witness. */
 function peersOf({ witnesses }: FeedChoice, earlier: Witnessed | null): readonly Peer[] {
   const peers = new Map<string, Peer>()
   for (const { key, url } of witnesses) {
@@ -118,7 +119,7 @@ function peersOf({ witnesses }: FeedChoice, earlier: Witnessed | null): readonly
   return [...peers.values()]
 }
 
-/** Whether a witness is to be asked about a tree at a time of the monotonic clock. */
+/** Whether to ask a witness about a tree at a time of the monotonic clock. */
 function mayBeAsked(peer: Peer, { text }: FedTree, monotonicMs: number, { idleMs }: FeedPace): boolean {
   return monotonicMs >= peer.retryMs && (peer.text !== text || monotonicMs - peer.askedMs >= idleMs)
 }
@@ -132,7 +133,7 @@ function noteCosigned(
   Object.assign(peer, { size, text, state: 'cosigning', failures: 0, retryMs: 0, cosigned: { size, atMs } })
 }
 
-/** Notes a refusal, and waits longer after each. Returns whether it is to be reported. */
+/** Records a refusal, and waits longer after each. Returns whether to report it. */
 function noteRefused(
   peer: Peer,
   { reason, retryAfterMs }: Extract<PeerOutcome, { is: 'refused' }>,
@@ -148,23 +149,25 @@ function noteRefused(
   return !isMoment
 }
 
-/** Whether a refusal says nothing about the log: the witness is away, or asks for a pause. */
+/** Whether a refusal says nothing about the log: the witness is unreachable, or asks for a pause. */
 function isSilence(reason: WitnessRefusal): boolean {
   return reason === 'unreachable' || reason === 'limited' || reason === 'failed'
 }
 
-/** The cosignatures that were gathered for the newest tree, and the newest one with a quorum, which is kept in a file. */
+/** Cosignatures collected for the newest tree, and the newest tree with a quorum, which is stored in a file. */
 type WitnessedNotes = Readonly<{
   newest(): WitnessedCheckpoint | null
-  /** Adds the cosignatures of a tree. Returns the checkpoint when a quorum vouches for a newer tree, or at a later time. */
+  /**
+   * Adds the cosignatures of a tree. Returns the checkpoint when a quorum vouches for a newer tree, or at a later time.
+   */
   add(tree: FedTree, signatures: readonly NoteSignature[]): Promise<WitnessedCheckpoint | null>
   /** Writes the file, if it changes. Throws when it cannot be written. */
   keep(peers: readonly Peer[]): void
 }>
 
 /**
- * Reads the file of an earlier run, and opens the gathering. A quorum of witnesses that are no longer chosen is dropped, and
- * so is the file of another log: one that continues a former log after a loss is new to its witnesses.
+ * Reads the file of an earlier run, and opens the collection. Drops a quorum of witnesses that are no longer chosen,
+ * and the file of another log. A log that continues a former one after a loss is new to its witnesses.
  */
 async function openWitnessedNotes(
   dataDirectory: string,
@@ -196,7 +199,7 @@ async function openWitnessedNotes(
       gathered = { text, lines }
       const own = parseNote(Buffer.from(note))
       if (!own.ok) return null
-      // In the order of the choice, so that the same cosignatures are the same note.
+      // In the order of the choice, so that the same cosignatures make the same note.
       const cosignatures = keys.flatMap(({ name, keyId }) => lines.get(`${name} ${keyId}`) ?? [])
       const whole = { text, signatures: [...own.value.signatures, ...cosignatures] }
       const vouched = await vouchedCheckpoint(whole, size, { keys, quorum })
@@ -219,7 +222,7 @@ function rowsOf({ keys, url, state, cosigned }: Peer): Witnessed['witnesses'] {
   return keys.map((key) => ({ vkey: formatVkey(key), url, state, seq, atMs: cosigned.atMs }))
 }
 
-/** A tree that witnesses are asked to cosign: its note, the signed text of the note, and proofs from earlier sizes. */
+/** Tree that witnesses are asked to cosign: its note, the signed text of the note, and proofs from earlier sizes. */
 type FedTree = Readonly<{
   size: number
   text: string
@@ -228,7 +231,7 @@ type FedTree = Readonly<{
   growth(from: number): readonly Uint8Array[] | undefined
 }>
 
-/** A witness at one address, under one or more keys of one name. */
+/** Witness at one address, with one or more keys of one name. */
 type Peer = {
   readonly url: string
   readonly name: string
@@ -236,11 +239,11 @@ type Peer = {
   /** Size that the witness has cosigned last, as far as this node knows. */
   size: number
   state: ListedWitness['state']
-  /** Size and time of its newest cosignature that this node has; 0 and null before the first. */
+  /** Size and time of its newest cosignature on this node; 0 and null before the first. */
   cosigned: Readonly<{ size: number; atMs: Ms | null }>
   /** Text of the checkpoint that it has cosigned last. */
   text: string
-  /** When it was asked last, and when it may be asked again, by the monotonic clock. */
+  /** Times of the last request and of the next one, by the monotonic clock. */
   askedMs: number
   retryMs: number
   failures: number
@@ -251,7 +254,7 @@ type PeerOutcome =
   | Readonly<{ is: 'cosigned'; signatures: readonly NoteSignature[]; atMs: Ms; wentBack: boolean }>
   | Readonly<{ is: 'refused'; reason: WitnessRefusal; retryAfterMs: number }>
 
-/** Asks a witness to cosign a tree. A conflict names the size from which it is asked once more. */
+/** Asks a witness to cosign a tree. After a conflict, asks once more from the size that the witness names. */
 async function askPeer(
   peer: Peer,
   tree: FedTree,
@@ -267,7 +270,7 @@ async function askPeer(
     if (answer.is === 'lines') return await judgedLines(peer, tree, answer.lines, { now, wentBack })
     peer.size = answer.size
     if (answer.size > tree.size) return { is: 'refused', reason: 'ahead', retryAfterMs: 0 }
-    // Two conflicts in a row: others feed the same witness at this moment, or it contradicts itself.
+    // Two conflicts in a row: others feed the same witness now, or it contradicts itself.
     if (attempt === 2) return { is: 'refused', reason: 'failed', retryAfterMs: 0 }
     wentBack = answer.size < peer.cosigned.size
     oldSize = answer.size

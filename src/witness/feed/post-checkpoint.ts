@@ -2,9 +2,9 @@ import { base64 } from '@scure/base'
 import { parseWhole } from '../../protocol/seq.ts'
 import type { WitnessRefusal } from './feed-settings.ts'
 
-/** Time that a witness has for its whole answer, in milliseconds. */
+/** Timeout of a witness's whole answer, in milliseconds. */
 export const FEED_ANSWER_MS = 10_000
-/** Bytes of the longest answer: sixteen cosignatures of ML-DSA-44 fit. */
+/** Bytes of the longest answer, enough for sixteen cosignatures of ML-DSA-44. */
 export const FEED_ANSWER_BYTES_MAX = 65_536
 /** Longest `Retry-After` that is obeyed, in milliseconds. */
 export const FEED_RETRY_AFTER_MS_MAX = 3_600_000
@@ -12,7 +12,7 @@ export const FEED_RETRY_AFTER_MS_MAX = 3_600_000
 /** A request to a witness (C2SP tlog-witness, add-checkpoint). */
 export type CheckpointRequest = Readonly<{ oldSize: number; proof: readonly Uint8Array[]; note: string }>
 
-/** Answer of a witness. `lines` are its signature lines, not verified yet. */
+/** Answer of a witness. `lines` are its unverified signature lines. */
 export type CheckpointAnswer =
   | Readonly<{ is: 'lines'; lines: string }>
   | Readonly<{ is: 'conflict'; size: number }>
@@ -33,7 +33,7 @@ export async function postCheckpoint(
       headers: { 'Content-Type': 'text/plain; charset=utf-8' },
       body: lines.join('\n'),
       signal: AbortSignal.any([signal, give.signal, AbortSignal.timeout(FEED_ANSWER_MS)]),
-      // A redirect would send the question to a server that nobody chose.
+      // A redirect would send the request to a server that nobody chose.
       redirect: 'manual',
     })
     return await answerOf(response)
@@ -77,7 +77,7 @@ const refused = (reason: WitnessRefusal, retryAfterMs = 0): CheckpointAnswer => 
   retryAfterMs,
 })
 
-/** Text of an answer; undefined when it is too long or no UTF-8. */
+/** Text of an answer; undefined when it is too long or not UTF-8. */
 async function textOf({ body }: Response): Promise<string | undefined> {
   const pieces: Uint8Array[] = []
   let length = 0
