@@ -7,8 +7,8 @@ import { openChain } from './chain/open-chain.ts'
 import { ChainError } from './rpc/chain-url.ts'
 import { openRpcBudgets } from './rpc/rpc-budgets.ts'
 
-// Script of the saved verifier's worker, which also asks a blockchain by the RPC servers that the reader names. A page of the
-// log has another worker: its policy allows requests to its own server alone.
+// Script of the saved verifier's worker, which also asks a blockchain by the reader's RPC servers. A page of the log
+// has another worker, because its policy allows requests only to its own server.
 
 const SAMPLE = 100
 const LARGEST = 10

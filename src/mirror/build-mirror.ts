@@ -31,7 +31,7 @@ import { removeCompanions } from '../log/store/store-files.ts'
 import { formatCount } from '../protocol/amount.ts'
 import { mirrorMetaOf } from './book/mirror-rows.ts'
 
-/** A mirror that can be served, with the number of its events. `resumed`: an interrupted build was continued. */
+/** Mirror that can be served, with the number of its events. `resumed`: an interrupted build was continued. */
 export type MirrorBuilt = Readonly<{ is: 'ready'; events: number; resumed: boolean }>
 
 /** Listeners to a build. */
@@ -42,15 +42,15 @@ export type MirrorBuildListeners = Readonly<{
 
 /** Events of one durable step of a build. */
 const SLICE_EVENTS = 10_000
-/** Attempts at what is wrong, since a download or an answer may have been damaged on its way. */
+/** Most attempts after wrong content, because a download or an answer may have been damaged on its way. */
 const MISTAKES_MAX = 3
 const RETRY_MS = 2_000
 
 /**
- * Builds the mirror of a log in a data directory, and resolves when a checkpoint proves it. Returns at once when the
- * directory has a mirror of this log already. Continues an interrupted build. Nothing has the name of the store before
- * the build is proved. Throws a `StoreError` when the directory holds a log of its own, a `DaybookError` when the origin
- * cannot be read, an `UnlistedKeyError` when it does not list a given key, and the signal's reason.
+ * Builds the mirror of a log in a data directory, and resolves when a checkpoint proves it. Returns immediately when
+ * the directory has a mirror of this log already. Continues an interrupted build. Nothing has the name of the store
+ * before the build is proved. Throws a `StoreError` when the directory holds a log of its own, a `DaybookError` when
+ * the origin cannot be read, an `UnlistedKeyError` when it does not list a given key, and the signal's reason.
  */
 export async function buildMirror(
   settings: MirrorSettings,
@@ -89,10 +89,10 @@ async function buildNew(
         throw new StoreError('the disk is full: make room and start again, which continues', { cause: error })
       if (isPassingFault(error))
         throw new StoreError(`${reasonOf(error)}: start again, which continues`, { cause: error })
-      // The pieces taken before may be wrong too, and none of them is proved.
+      // The pieces used before may be wrong too, and none of them is proved.
       if (error instanceof MismatchError) removeBuildingMirror(settings.dataDirectory)
       else if (!(error instanceof WrongError) && !isGap(error)) throw error
-      // Nothing is proved yet, so a key of the operator is as likely to be wrong as the log.
+      // Nothing is proved yet, so the operator's key may be wrong as well as the log.
       if (error instanceof UnlistedKeyError && settings.vkeys.length > 0) throw error
       if (mistakes >= MISTAKES_MAX)
         throw new ContradictionError(error.message, origin.shown(), { cause: error })
@@ -160,7 +160,7 @@ type Built = Readonly<{
   book: MirrorBook
 }>
 
-/** Takes the log up to a checkpoint that was the newest one a moment ago. Returns the tree that the store ends with. */
+/** Applies the log up to a recent checkpoint. Returns the tree with which the store ends. */
 async function takeLog(
   { dataDirectory, archiveEventsMin = ARCHIVE_EVENTS_MIN }: MirrorSettings,
   { signal, onProgress }: MirrorBuildListeners,
@@ -181,7 +181,7 @@ async function takeLog(
   }
 }
 
-/** Takes the events of one signed tree into the new store, in slices, and commits the tree. */
+/** Applies the events of one signed tree to the new store, in slices, and commits the tree. */
 async function takeTree(
   parts: Omit<CatchUp, 'onBatch' | 'onMonthEnd'>,
   tree: ProvenTree,
@@ -210,7 +210,7 @@ async function takeTree(
   }
 }
 
-/** Proves the built store as a start does, with every signature of a month. */
+/** Proves the built store as a start does, including every signature of a month. */
 function proveBuilt({ db }: BuildingMirror, book: MirrorBook): void {
   const fault = faultAtStart(db, null)
   const wrong = openSignedTrees(db).firstWrong()
@@ -222,13 +222,13 @@ function proveBuilt({ db }: BuildingMirror, book: MirrorBook): void {
   if (reason !== null) throw new StoreError(`the mirror that was built is not used: ${reason}`)
 }
 
-/** The store of a mirror whose log was continued by another one after a loss. */
+/** Store of a mirror whose log was continued by another one after a loss. */
 type FormerMirror = Disposable &
   Readonly<{
     pins: Pins
     /** Throws a `ContradictionError` unless the new log begins with the events that both have. */
     demandPrefix(identity: LogIdentity, treeAt: (size: number) => Tree): void
-    /** Gives the old store a second name, by which it is kept when the new one replaces it. */
+    /** Gives the old store a second name, under which it is kept when the new one replaces it. */
     keep(): void
   }>
 
@@ -266,12 +266,12 @@ function openFormerMirror(dataDirectory: string): FormerMirror {
   }
 }
 
-/** Whether the mirror of a directory can go on, or is to be built anew for the log that continues its own. */
+/** Whether the mirror of a directory can continue, or must be built anew for the log that continues its own. */
 type Existing = Readonly<{ is: 'ready'; events: number }> | Readonly<{ is: 'followed' }>
 
 /**
- * Looks at the store that a directory has, and writes changed settings to it. Asks the origin only with `followFormer`.
- * Throws a `StoreError` when the store is no mirror.
+ * Checks the store of a directory, and writes changed settings to it. Asks the origin only with `followFormer`. Throws
+ * a `StoreError` when the store is no mirror.
  */
 async function existingMirror(
   settings: MirrorSettings,
@@ -292,7 +292,7 @@ async function existingMirror(
   return { is: 'followed' }
 }
 
-/** The keys of the log that the origin has now; null while it cannot be reached: what the mirror has can be served. */
+/** Current keys of the origin's log. Null while it cannot be reached; the mirror's content can still be served. */
 async function followedKeys(origin: Origin, pins: Pins, signal: AbortSignal): Promise<OriginKeys | null> {
   try {
     return (await readOriginKeys(origin, pins, signal)).keys

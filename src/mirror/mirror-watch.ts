@@ -16,28 +16,28 @@ export type MirrorState = Readonly<{
   origin: string
   /** Id of the log. */
   log: string
-  /** Verifier keys by which the log is proved, and whether they were taken from the log itself at the first use. */
+  /** Verifier keys that prove the log, and whether they came from the log itself at first use. */
   pinned: readonly string[]
   pinnedOnFirstUse: boolean
-  /** Moment at which the origin last showed a checkpoint that agrees with the whole mirror. Null before the first. */
+  /** Time at which the origin last showed a checkpoint that agrees with the whole mirror; null before the first. */
   provedAt: Ms | null
-  /** Newest seq that the origin has shown of late, proved or not. */
+  /** Newest seq that the origin has recently shown, proved or not. */
   originHead: number
   /** Events that the origin has shown and the mirror has not proved. */
   behindEvents: number
-  /** Most milliseconds by which the mirror may be late, with the mirrors that it follows; 0 when it is not. */
+  /** Longest possible delay of the mirror in milliseconds, including the mirrors that it follows; 0 without delay. */
   behindMs: number
   /** Moment of the origin's last answer. Null before the first answer. */
   lastContactAt: Ms | null
-  /** Reason why the mirror cannot follow at present; null when it can. */
+  /** Reason why the mirror cannot follow now; null when it can. */
   fault: string | null
-  /** The same in one word, also before the first proof since the start; null while the mirror follows. */
+  /** The reason in one word, even before the first proof since the start; null while the mirror follows. */
   waits: MirrorWait | null
-  /** The contradiction that has stopped the mirror for good; null while it follows. */
+  /** Contradiction that has stopped the mirror permanently; null while it follows. */
   contradicted: Contradicted | null
-  /** Held drafts by the origin's status, and the moment of the status. */
+  /** Held drafts in the origin's status, and the time of the status. */
   held: OriginHeld | null
-  /** The origin, if it is a mirror, and the mirrors that it follows, by their status. */
+  /** The origin, if it is a mirror, and the mirrors that it follows, from their status. */
   upstream: readonly UpstreamMirror[]
 }>
 
@@ -49,14 +49,14 @@ type Watch = Pick<FollowingParts, 'onOriginHead' | 'onProved' | 'onStatus'> &
     /** Whether the mirror follows without a fault. */
     isWell(): boolean
     state(): MirrorState
-    /** Keeps the moments of the last proof and contact for the next start. */
+    /** Stores the times of the last proof and contact for the next start. */
     keep(): void
   }>
 
 /** Time between two writings of these moments. */
 const KEEP_MS = MINUTE_MS
 
-/** Opens what a mirror knows about itself. `onFault` is called when the fault changes. */
+/** Opens the state of a mirror. `onFault` is called when the fault changes. */
 export function openWatch(
   settings: Pick<MirrorSettings, 'now'>,
   store: MirrorStore,
@@ -66,9 +66,9 @@ export function openWatch(
   const now = (): number => origin.around.now()
   const originHead = openOriginHead(store.shownSeq)
   let seen = store.seen()
-  // The first proof is kept at once, with the keys that it needed.
+  // The first proof is stored immediately, with the keys that it needed.
   let keptMs = now() - KEEP_MS
-  /** Moment since which the mirror may lack something; null while it lacks nothing. */
+  /** Time since which the mirror may lack events; null while it lacks none. */
   let behindSince: number | null = now() - Math.max(0, settings.now() - (seen.provedAt ?? settings.now()))
   let provedMs = behindSince
   let fault: string | null = null
@@ -93,7 +93,7 @@ export function openWatch(
     try {
       store.putSeen(seen)
     } catch {
-      // The disk may be full. The next start then says earlier moments.
+      // The disk may be full. The next start then has earlier times.
     }
   }
 
@@ -103,7 +103,7 @@ export function openWatch(
     const since = behindSince ?? at
     const [first] = upstream
     if (first === undefined) return Math.round(at - since)
-    // The delay of a mirror that does not follow has grown until the last proof.
+    // While a mirror does not follow, its delay has grown until its last proof.
     const grown = first.state === 'following' ? 0 : Math.max(0, since - statusMs)
     return Math.round(at - since + first.behindMs + grown)
   }
@@ -167,15 +167,15 @@ export function openWatch(
 }
 
 /**
- * Opens the newest seq that the origin has shown. Nothing proves it, so a seq counts until the second proof after it, and
- * the one that the origin claims in its status until the next status.
+ * Opens the newest seq that the origin has shown. It is unproved, so a seq counts only until the second proof after it.
+ * The seq in the origin's status counts until the next status.
  */
 function openOriginHead(head: () => number): Readonly<{
   shown(seq: number): void
   claimed(seq: number): void
   proved(): void
   read(): number
-  /** Events up to it that the mirror has not proved. */
+  /** Number of events up to it that the mirror has not proved. */
   missing(): number
 }> {
   let newest = head()

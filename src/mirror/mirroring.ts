@@ -28,26 +28,27 @@ export type MirrorListeners = Readonly<{
 export type Mirroring = Disposable &
   Readonly<{
     /**
-     * Follows until the signal. Resolves at a contradiction too: the mirror then follows no longer, and keeps what it has.
-     * Failures of the network and of the origin are retried without end. Rejects when the store cannot be written.
+     * Follows until the signal aborts. Also resolves at a contradiction; the mirror then keeps its content and stops
+     * following. Failures of the network and of the origin are retried without end. Rejects when the store cannot be
+     * written.
      */
     run(signal: AbortSignal): Promise<Readonly<{ is: 'stopped' }> | Contradicted>
     state(): MirrorState
     /**
-     * Takes a checkpoint of the log that did not come from the origin. If the log has signed it, and the mirror has another
-     * tree of its size, the mirror stops as at any contradiction.
+     * Receives a checkpoint of the log that did not come from the origin. If the log has signed it with another tree
+     * than the mirror's of this size, the mirror stops as at any contradiction.
      */
     show(note: string): void
   }>
 
 /** Longest `Retry-After` of an origin that is obeyed, in milliseconds. */
 const RETRY_AFTER_MS_MAX = 3_600_000
-/** Pause before evidence that could not be kept is written again. */
+/** Wait before a retry to store evidence. */
 const KEEP_AGAIN_MS = 10_000
-/** Failures after which the wait between two attempts no longer grows: it is 4 s at most, within the allowance. */
+/** Failures after which the wait between two attempts no longer grows. It is at most 4 s, within the rate limit. */
 const ATTEMPTS_MAX = 3
 
-/** Opens the following of a mirror that `buildMirror` has made. Sends no request by itself. */
+/** Opens the following of a mirror made by `buildMirror`. Sends no request by itself. */
 export function openMirroring(
   settings: MirrorSettings,
   cell: HeadCell,
@@ -60,7 +61,7 @@ export function openMirroring(
   let failures = 0
   const shown: string[] = []
 
-  /** Reports a failure that may pass, and waits. Throws any other. */
+  /** Reports a temporary failure, and waits. Throws any other. */
   async function recover(error: unknown, signal: AbortSignal): Promise<void> {
     if (!mayPass(error)) throw error
     failures = watch.isWell() ? 1 : failures + 1
@@ -70,7 +71,7 @@ export function openMirroring(
     await origin.around.sleep(Math.max(waitMs, Math.min(asked, RETRY_AFTER_MS_MAX)), signal)
   }
 
-  /** Keeps the evidence of a contradiction. Follows nothing more while the disk has no room for it. */
+  /** Stores the evidence of a contradiction. Retries without following while the disk has no room for it. */
   async function kept(found: ContradictionError, signal: AbortSignal): Promise<Contradicted> {
     for (;;) {
       try {
@@ -102,7 +103,7 @@ export function openMirroring(
     },
     state: watch.state,
     show(note) {
-      // One is enough to stop, and further ones may come without end.
+      // One is enough to stop, and others may come without end.
       if (shown.length === 0) shown.push(note)
     },
     [Symbol.dispose]() {
@@ -112,7 +113,10 @@ export function openMirroring(
   }
 }
 
-/** Whether following may work again later: failures of the network, of the origin, and what passes on this machine. */
+/**
+ * Whether following may work again later, after a failure of the network or the origin, or a temporary one of this
+ * machine.
+ */
 function mayPass(error: unknown): boolean {
   if (error instanceof DaybookError || error instanceof WrongError) return true
   return error instanceof UnknownEventError || error instanceof StoreError || passesHere(error)
@@ -121,7 +125,7 @@ function mayPass(error: unknown): boolean {
 /** Whether the store or a file beside it could not be written. */
 const isDiskFull = (error: unknown): boolean => isFull(error) || isNoRoom(error)
 
-/** Whether this machine failed in a way that passes: a full disk, or too little memory or too few files. */
+/** Whether this machine failed temporarily: a full disk, or too little memory or too few files. */
 const passesHere = (error: unknown): boolean => isNoRoom(error) || isPassingFault(error)
 
 function faultOf(error: unknown): string {

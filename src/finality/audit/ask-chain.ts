@@ -20,7 +20,7 @@ import type { ChainClient } from '../chain/tx-verdict.ts'
 import { excessOf } from '../chain/moved-amount.ts'
 import { chanceLines } from './miss-chance.ts'
 
-/** Waits before the servers are asked which chain they serve, while none answers. */
+/** Waits before each query about the servers' chain, while none answers. */
 const WAITS_MS = [0, 1_000, 4_000] as const
 
 /** Settings of a check against a chain. */
@@ -89,8 +89,8 @@ async function askChain(
 }
 
 /**
- * Asks the chain about the transaction of one proved event. Other payouts of the transaction are not known here, so the
- * payer must have moved at least the amount of this one.
+ * Asks the chain about the transaction of one proved event. Its other payouts are unknown here, so the payer must have
+ * moved at least the amount of this one.
  */
 async function askEvent(
   chain: ChainCheckSettings,
@@ -133,14 +133,17 @@ async function askEvent(
   return { lines: simulated, isAnswered: asked?.verdict.is !== 'unsure' }
 }
 
-/** Whether the log says that an event is corrected. It is not proved: a corrected amount is not compared, and so never right. */
+/**
+ * Whether the log says that an event is corrected. This is not proved, so a corrected amount is not compared and never
+ * counts as right.
+ */
 async function isCorrected(source: Source, seq: number): Promise<boolean> {
   const path = `events/${seq}/corrections`
   const body = await source.read(path, seq)
   return body === undefined || readObject(path, body)['correctedBy'] !== null
 }
 
-/** Id of the chain; null while too few servers answer, undefined when the servers cannot be asked together. */
+/** Id of the chain. Null while too few servers answer; undefined when the servers cannot be used together. */
 async function identified(
   { client, pause }: ChainCheckSettings,
   list: Checklist,
@@ -164,9 +167,9 @@ type AskedChain = Readonly<{
   chain: 'solana' | 'evm'
   /** Genesis hash or chain id; null when too few servers answered. */
   chainId: string | null
-  /** Hosts of the RPC servers. Their URLs may hold keys of the user. */
+  /** Hosts of the RPC servers. Their URLs may contain keys of the user. */
   hosts: readonly string[]
-  /** Last faults of the servers, told when a transaction got no sure answer. */
+  /** Last faults of the servers, reported when a transaction got no definite answer. */
   faults: ReturnType<ChainClient['faults']>
   /** Whether amounts were compared. */
   comparesAmounts: boolean
@@ -176,7 +179,7 @@ type AskedChain = Readonly<{
   asksWanted: boolean
 }>
 
-/** Judges the answers of a chain about some transactions of a log. */
+/** Judges a chain's answers about some transactions of a log. */
 function judgeTransactions(
   list: Checklist,
   chosen: ChosenTransactions,

@@ -3,16 +3,16 @@ import type { NamedTransaction } from './named-transactions.ts'
 
 /** Transactions in one question to the chain. */
 const BATCH_TRANSACTIONS = 50
-/** Waits before each question about a transaction without a sure answer. Servers rest after a rate limit. */
+/** Waits before each query about a transaction without a definite answer. Servers pause after a rate limit. */
 const WAITS_MS = [0, 2_000, 5_000, 15_000, 30_000] as const
-/** Most questions about a transaction that is not final or not known. A server may be behind for some seconds. */
+/** Most queries about a transaction that is unknown or not final. A server may be behind for some seconds. */
 const LATE_ATTEMPTS = 3
 
 /** A named transaction with the chain's word about it. */
 export type AskedTransaction = NamedTransaction &
   Readonly<{
     verdict: TxVerdict
-    /** Amount that the payer moved; null when it is not known or was not asked. */
+    /** Amount that the payer moved; null when it is unknown or was not asked for. */
     moved: MovedAmount | null
   }>
 
@@ -25,8 +25,8 @@ export type TransactionLookup = Readonly<{
 }>
 
 /**
- * Asks the chain about each transaction, in their order. One that is not settled is asked again. Faults of servers leave a
- * transaction `unsure`. Throws only the reason of the client's signal.
+ * Asks the chain about each transaction in order, repeatedly until it is settled. Server faults leave a transaction
+ * `unsure`. Throws only the reason of the client's signal.
  */
 export async function askTransactions(
   { client, account, pause, onProgress }: TransactionLookup,

@@ -3,11 +3,11 @@ import { assert } from '../../protocol/brand.ts'
 /** Chance as an exact fraction from 0 to 1. */
 type Chance = Readonly<{ numerator: bigint; denominator: bigint }>
 
-/** Number of transactions, how many of them are false, and how many were drawn at random, each at most once. */
+/** Random draw: the number of transactions, of false ones, and of drawn ones, each at most once. */
 type Draw = Readonly<{ total: number; wrong: number; drawn: number }>
 
 /**
- * Chance that a random sample contains none of the false ones: C(total − wrong, drawn) / C(total, drawn). It is exact. It
+ * Exact chance that a random sample contains none of the false ones: C(total − wrong, drawn) / C(total, drawn). It
  * costs as many multiplications as the smaller of `wrong` and `drawn`.
  */
 export function missChance({ total, wrong, drawn }: Draw): Chance {
@@ -24,7 +24,7 @@ export function missChance({ total, wrong, drawn }: Draw): Chance {
   return { numerator, denominator }
 }
 
-/** Chance in per cent, rounded up, so that a text never promises more than is true. */
+/** Chance in per cent, rounded up so that a text never promises too much. */
 export function formatChance({ numerator, denominator }: Chance): string {
   if (numerator === 0n) return '0 %'
   const tenths = (numerator * 1_000n + denominator - 1n) / denominator
@@ -38,7 +38,7 @@ function decimals(millionths: bigint): string {
   return `0.${String(millionths).padStart(4, '0')}`
 }
 
-/** Numbers of false transactions whose chance a report states: one, one in a hundred and one in twenty. */
+/** Numbers of false transactions for which a report states the chance: one, one in a hundred and one in twenty. */
 export function statedWrongs(total: number): readonly number[] {
   const numbers = [1, Math.ceil(total / 100), Math.ceil(total / 20)]
   return [...new Set(numbers)].filter((wrong) => wrong > 0 && wrong <= total)

@@ -8,16 +8,16 @@ import { canonicalTx, isTx } from '../../protocol/tx.ts'
 import type { Sha256 } from '../../tlog/hash.ts'
 import { formatUtf8 } from '../../tlog/note.ts'
 
-/** Age at which every server should know a published transaction as final. A block of an EVM chain is final after 13 min. */
+/** Age at which every server should know a published transaction as final. An EVM block is final after 13 min. */
 export const RECENT_MS: number = 20 * 60_000
-/** Bytes of the key, and of the hash by which a transaction is known. */
+/** Bytes of the key, and of the hash that identifies a transaction. */
 const KEY_BYTES = 32
 const NAME_BYTES = 12
 
 /** Most events with a malformed transaction that are kept. */
 const MALFORMED_MAX = 1_000
 
-/** A transaction, the uncorrected events that name it, and the sum of the payouts among them. */
+/** Transaction, the uncorrected events that name it, and the sum of their payouts. */
 export type NamedTransaction = Readonly<{
   tx: string
   seqs: readonly Seq[]
@@ -30,18 +30,18 @@ export type NamedTransaction = Readonly<{
 export type ChosenTransactions = Readonly<{
   /** Number of distinct transactions that an uncorrected event names. */
   total: number
-  /** A random sample of them, without repetition. Every set of this many is equally likely. */
+  /** Random sample without repetition. Every set of this size is equally likely. */
   sampled: readonly NamedTransaction[]
-  /** Those with the largest payouts, without those of the sample. */
+  /** Transactions with the largest payouts, without those of the sample. */
   largest: readonly NamedTransaction[]
-  /** The transaction that the reader wants to know about; null when no uncorrected event names it. */
+  /** Transaction that the reader asked about; null when no uncorrected event names it. */
   wanted: NamedTransaction | null
-  /** Uncorrected events whose transaction has not the form of the chain; the first of them if they are many. */
+  /** Uncorrected events whose transaction lacks the form of the chain. If there are many, only the first. */
   malformed: readonly Seq[]
 }>
 
 /**
- * Distinct transactions of a log that is read once, 2^24 at most. It keeps about 10 bytes for each event, 100 for each
+ * Distinct transactions of a log that is read once, at most 2^24. Memory is about 10 bytes for each event, 100 for each
  * transaction, and 200 more for each transaction of a payout.
  */
 export type NamedTransactions = Readonly<{
@@ -76,7 +76,7 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
   const wantedTx = settings.wanted === null ? null : canonicalTx(settings.wanted)
   let wanted: Readonly<{ index: number; tx: string }> | null = null
   let firstRecent: Seq | null = null
-  // Twice the sample, because corrections may take some of them away.
+  // Twice the sample, because corrections may remove some of them.
   const candidates = openCandidates(2 * sample)
 
   function name({ event }: Entry, tx: string): void {
@@ -139,7 +139,7 @@ export function openNamedTransactions(settings: NamedSettings): NamedTransaction
 }
 
 type Numbers = Readonly<{
-  /** Number of a transaction, from 0 in order of appearance. `rank`: 53 random bits, the same for the same transaction. */
+  /** Number of a transaction, from 0 in order of appearance. `rank` has 53 random bits, fixed for each transaction. */
   of(tx: string): Readonly<{ index: number; rank: number; isNew: boolean }>
 }>
 
@@ -199,7 +199,7 @@ const NONE = -1
 /** Uncorrected events that name each transaction. */
 type NamingEvents = Readonly<{
   add(seq: Seq, transaction: number): void
-  /** Takes a corrected event out. Returns its transaction, or null if it named none. */
+  /** Removes a corrected event. Returns its transaction; null if it named none. */
   remove(seq: Seq): number | null
   isNamed(transaction: number): boolean
   /** Number of transactions that an event names. */

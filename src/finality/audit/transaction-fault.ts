@@ -6,7 +6,7 @@ import type { AskedTransaction } from './ask-transactions.ts'
 /** Seqs of one transaction that a finding names. */
 const SEQS_SHOWN = 5
 
-/** Fault of a transaction; null when there is none, or when it is not known. */
+/** Fault of a transaction; null when there is none, or when it is unknown. */
 export function faultOf({ verdict, isRecent, paid, moved }: AskedTransaction): string | null {
   switch (verdict.is) {
     case 'failed':
@@ -30,7 +30,7 @@ export function isSound(one: AskedTransaction, comparesAmounts: boolean): boolea
   return !comparesAmounts || one.paid <= 0n || one.moved !== null
 }
 
-/** Seqs that name a transaction, the first of them if they are many. */
+/** Seqs that name a transaction. If there are many, only the first. */
 export function placeOf(seqs: readonly Seq[]): string {
   const more = seqs.length - SEQS_SHOWN
   return `seq ${seqs.slice(0, SEQS_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`

@@ -4,17 +4,17 @@ import { RpcFailure } from '../rpc/rpc-failure.ts'
 import type { ChainClient } from './tx-verdict.ts'
 import { agreedAmong, quorumOf } from './votes.ts'
 
-/** Time before a server of another chain is asked again which chain it is. */
+/** Time before a server of another chain is asked again for its chain. */
 const OTHER_CHAIN_REST_MS = 60_000
 
-/** The servers that are known to be of the chain. Only these may vote. */
+/** Servers that are known to be of the chain. Only these may vote. */
 export type ChainIdentity = Readonly<{
   identify: ChainClient['identify']
-  /** Whether the server is of the chain. Asks it once in each connection. */
+  /** Whether the server is of the chain. Asks it once for each connection. */
   includes: (server: ChainServer) => Promise<boolean>
 }>
 
-/** Answer of a server about its chain: its id, that it has no finalized block, or none. */
+/** Answer of a server about its chain: its id, the lack of a finalized block, or none. */
 type Answer = Readonly<{ server: ChainServer; id: string | null; isWithoutFinality: boolean }>
 type Named = Answer & Readonly<{ id: string }>
 
@@ -26,7 +26,7 @@ export function openIdentity(servers: readonly ChainServer[]): ChainIdentity {
 
   const isIdentified = (server: ChainServer): boolean => identified.get(server) === server.rpc.connection()
 
-  /** Asks a server in its present connection. A connection that ends meanwhile identifies nothing. */
+  /** Asks a server over its current connection. A connection that ends meanwhile identifies nothing. */
   async function ask(server: ChainServer): Promise<boolean> {
     const connection = server.rpc.connection()
     const id = await askServer(server, null, server.identity)
@@ -95,7 +95,10 @@ function leaveOut({ rpc }: ChainServer): void {
   rpc.rest(OTHER_CHAIN_REST_MS)
 }
 
-/** Throws `ChainError` for a server of another chain than the known one, or than the first server when none is known. */
+/**
+ * Throws `ChainError` for a server of another chain than the known one. Without a known one, all must agree with the
+ * first server.
+ */
 function refuseOthers(named: readonly Named[], known: string | null, expected: string | null): void {
   const chain = known ?? named[0]?.id
   for (const { server, id } of named) {
@@ -109,7 +112,7 @@ function refuseOthers(named: readonly Named[], known: string | null, expected: s
   }
 }
 
-/** Throws `ChainError` when enough servers to decide have no finalized block, so that the chain may never have one. */
+/** Throws `ChainError` when enough servers to decide lack a finalized block, because the chain may never have one. */
 function refuseWithoutFinality(answers: readonly Answer[]): void {
   const without = answers.filter(({ isWithoutFinality }) => isWithoutFinality)
   const [first] = without

@@ -4,7 +4,7 @@ import { RpcFailure } from '../rpc/rpc-failure.ts'
 import type { RpcPeer } from '../rpc/rpc-peer.ts'
 import type { TokenAccount, Vote } from './tx-verdict.ts'
 
-/** Receipts to ask for before the blocks that contain them. */
+/** Receipts to request before the blocks that contain them. */
 const RECEIPTS = 100
 
 /** Votes of one EVM RPC server. */
@@ -13,9 +13,9 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
   let finalized: Block | null = null
   const decimals = new Map<string, number>()
 
-  /** Asks for the finalized block. Throws `RpcFailure` of `no-finality` when the server has none. */
+  /** Requests the finalized block. Throws `RpcFailure` of `no-finality` when the server has none. */
   async function askFinalized(): Promise<Block> {
-    // Another question may be answered in between, so the answer is compared with what was known before it.
+    // Another query may be answered in between, so the answer is compared with the block known before it.
     const known = finalized
     const block = blockOf(await finalizedAnswer(rpc))
     if (block.number === known?.number && block.hash !== known.hash) throw new RpcFailure('contradiction')
@@ -32,7 +32,7 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
     },
 
     async vote(txs, put) {
-      // The finalized block comes first: all that is asked later is then at least as new.
+      // The finalized block comes first, so that all later answers are at least as new.
       const head = await askFinalized()
       for (let from = 0; from < txs.length; from += RECEIPTS) {
         await voteSome(rpc, head, txs.slice(from, from + RECEIPTS), (at, vote) =>
@@ -50,7 +50,10 @@ export function openEvmServer(rpc: RpcPeer): ChainServer {
   }
 }
 
-/** Answer to the tag `finalized`. A server that has just started has no such block yet, and says so in many ways. */
+/**
+ * Answer to the tag `finalized`. A server that has just started has no such block yet, and servers report this in many
+ * ways.
+ */
 async function finalizedAnswer(rpc: RpcPeer): Promise<unknown> {
   try {
     const answer = await rpc.call('eth_getBlockByNumber', ['finalized', false])
@@ -96,7 +99,7 @@ async function voteSome(rpc: RpcPeer, head: Block, txs: readonly string[], put: 
   }
 }
 
-/** Blocks of the chain at these numbers; without those that the server does not give. */
+/** Blocks of the chain at these numbers. Omits blocks that the server does not return. */
 async function blocksAt(
   rpc: RpcPeer,
   head: Block,
@@ -138,7 +141,7 @@ const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 /** Call of `decimals()`. */
 const DECIMALS = '0x313ce567'
 
-/** Sums the transfers of a receipt from the payer less those back to it. Null unless it is final and succeeded. */
+/** Sums the transfers of a receipt from the payer minus those back to it. Null unless it is final and succeeded. */
 async function movedOnEvm(
   rpc: RpcPeer,
   decimals: Map<string, number>,
@@ -163,7 +166,7 @@ async function movedOnEvm(
   }
 }
 
-/** An address as a topic: 32 bytes with zeros in front. */
+/** Address as a topic: 32 bytes with leading zeros. */
 const wordOf = (address: string): string => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
 
 type Transfer = Readonly<{ from: string; to: string; amount: bigint }>
@@ -176,7 +179,7 @@ function transfersOf(logs: readonly unknown[], contract: string): readonly Trans
       const topics = asList(log['topics']).map(asHash)
       if (topics[0] !== TRANSFER) return []
       const [, from, to, ...further] = topics
-      // A token whose transfers have another form cannot be counted. A final receipt has no removed log.
+      // Transfers of another form cannot be counted. A final receipt has no removed log.
       if (from === undefined || to === undefined || further.length > 0 || log['removed'] === true) {
         throw new RpcFailure('wrong-type')
       }

@@ -67,7 +67,7 @@ export function openChain(settings: ChainClientSettings): ChainClient {
 
 const movedKey = ({ units, decimals, place }: MovedVote): string => `${units} ${decimals} ${place}`
 
-/** Reports the servers whose vote is another one than that on which enough agree. */
+/** Reports servers whose vote differs from the agreed one. */
 function reportOutvoted<T>(
   servers: readonly ChainServer[],
   votes: readonly (T | null)[],
@@ -80,17 +80,14 @@ function reportOutvoted<T>(
   }
 }
 
-/**
- * The vote of a ballot. A server that shows an older state of the chain than others has a vote on settled outcomes
- * only.
- */
+/** Vote of a ballot. A server that shows an older state of the chain than others votes only on settled outcomes. */
 function voteOf(ballot: Ballot | undefined, newest: number): Vote {
   if (ballot === undefined) return null
   const { vote, head } = ballot
   return isSettled(vote) || head >= newest ? vote : null
 }
 
-/** Time limits of one request that a server gets when two others have answered. */
+/** Multiple of a request's timeout that a server gets after two others have answered. */
 const PATIENCE = 4
 
 type Asking = Readonly<{
@@ -100,17 +97,17 @@ type Asking = Readonly<{
   reached: ReachedHead
 }>
 
-/** Opens the questions about transactions: to all servers at once, for the ballots of each. */
+/** Opens the queries about transactions: to all servers at once, for the ballots of each. */
 function openBallots({
   settings,
   servers,
   identity,
   reached,
 }: Asking): (txs: readonly string[]) => Promise<readonly (readonly Ballot[])[]> {
-  /** Servers that still answer a question that the others have decided without them. */
+  /** Servers that still answer a query that the others have decided without them. */
   const late = new Set<ChainServer>()
 
-  /** Puts the votes of the server at a place of the settings into the list. Returns whether it has answered everything. */
+  /** Stores the votes of the server with this index. Returns whether it has answered everything. */
   async function collect(at: number, txs: readonly string[], ballots: Ballot[]): Promise<boolean> {
     const server = servers[at]
     if (server === undefined || !(await identity.includes(server))) return false
@@ -126,7 +123,7 @@ function openBallots({
     })
   }
 
-  /** The ballots of each server. A slow one cannot delay the others for long, nor get more questions meanwhile. */
+  /** Ballots of each server. A slow server delays the others only briefly, and gets no more queries meanwhile. */
   return async function ballotsOn(txs: readonly string[]): Promise<readonly (readonly Ballot[])[]> {
     const ballots = servers.map((): Ballot[] => [])
     const asking = new Set<ChainServer>()
@@ -144,12 +141,12 @@ function openBallots({
   }
 }
 
-/** Servers whose answers are enough to go on without the others. */
+/** Number of servers whose answers suffice to continue without the others. */
 const ENOUGH = 2
 
 /**
- * Waits for servers that are asked at the same time. Each promise says whether its server has answered. Once two have,
- * the others get `patienceMs` more. Rejects as soon as one promise does.
+ * Waits for servers that are asked at the same time. Each promise resolves to whether its server has answered. After
+ * two answers, the others get `patienceMs` more. Rejects as soon as one promise does.
  */
 function enoughAnswers(asked: readonly Promise<boolean>[], patienceMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -165,27 +162,27 @@ function enoughAnswers(asked: readonly Promise<boolean>[], patienceMs: number): 
   })
 }
 
-/** Time that a server may stay behind what enough servers have reached. Servers reach a block seconds apart. */
+/** Time that a server may stay behind enough others. Servers reach a block seconds apart. */
 const BEHIND_MS = 120_000
 
 /**
- * The progress of a chain by the word of enough servers. One server alone cannot move it. So a server that restarts
- * and shows an old state of the chain is known by it.
+ * Progress of a chain, as enough servers report it. One server alone cannot change it. It reveals a server that
+ * restarts and shows an old state of the chain.
  */
 type ReachedHead = Readonly<{
-  /** Notes the newest slot or finalized block that a server has named, by the server's place in the settings. */
+  /** Records the newest slot or finalized block of the server with this index. */
   note(at: number, head: number): void
-  /** The newest head that enough servers have reached; 0 before they have answered. */
+  /** Newest head that enough servers have reached; 0 before they have answered. */
   newest(): number
   /** Whether a head is older than the one that enough servers had reached before `BEHIND_MS`. */
   isLongPassed(head: number): boolean
 }>
 
-/** Opens the head for so many servers. `now` is a monotonic clock in milliseconds. */
+/** Opens the progress of these servers. `now` is a monotonic clock in milliseconds. */
 function openReachedHead(servers: readonly unknown[], now: () => number): ReachedHead {
   const heads = servers.map(() => 0)
   let newest = 0
-  /** The newest head when it was last kept, and the one that was kept before it, at least `BEHIND_MS` earlier. */
+  /** Newest head when it was last stored. `BEHIND_MS` or more earlier, another one was stored. */
   let kept = { head: 0, atMs: now() }
   let passed = 0
 

@@ -3,8 +3,9 @@ import { RpcFailure } from '../rpc/rpc-failure.ts'
 import { cleanMessage } from '../rpc/server-reply.ts'
 
 /**
- * Errors of a transaction in a block, without further values: the names of Agave. Those that tell of an attempt, such as
- * `AlreadyProcessed` and `BlockhashNotFound`, are left out: the transaction may have succeeded before, or may yet.
+ * Names in Agave of errors of a transaction in a block, without further values. Errors of an attempt, such as
+ * `AlreadyProcessed` and `BlockhashNotFound`, are left out, because the transaction may have succeeded before, or may
+ * succeed later.
  */
 const PLAIN_ERRORS: ReadonlySet<string> = new Set(
   `AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee
@@ -17,7 +18,7 @@ const INSTRUCTION_ERROR = /^[A-Z][A-Za-z]{0,63}$/
 
 /**
  * Error of a transaction as a message for the operator; null when it succeeded. Throws `RpcFailure` of `wrong-type` for
- * anything that is not known to be an error: the payment would be made again. `secrets` are those of the URL.
+ * anything that is not a known error, because an error causes a second payment. `secrets` are those of the URL.
  */
 export function transactionError(err: unknown, secrets: readonly string[]): string | null {
   if (err === null) return null
@@ -26,7 +27,7 @@ export function transactionError(err: unknown, secrets: readonly string[]): stri
   throw new RpcFailure('wrong-type', { code: 'none', message: `unknown error of a transaction: ${message}` })
 }
 
-/** JSON of a value, or the text that it is. A server may nest a value too deeply to write it again. */
+/** JSON of a value, or its text. A server may nest a value too deeply to write it again. */
 function textOf(err: unknown): string {
   if (typeof err === 'string') return err
   try {
@@ -64,7 +65,7 @@ function isErrorWithValue(err: unknown): boolean {
   }
 }
 
-/** Programs may come to fail in new ways, so the name of an instruction's error may be any. */
+/** Any name of an instruction's error is accepted, because programs may fail in new ways. */
 function isInstructionError(inner: unknown): boolean {
   if (typeof inner === 'string') return INSTRUCTION_ERROR.test(inner)
   const [name, value] = onlyMember(inner)
@@ -78,7 +79,7 @@ function isInstructionError(inner: unknown): boolean {
   }
 }
 
-/** Name and value of an object's only member. Without one, the name is empty. */
+/** Name and value of an object's only field. Without a single field, the name is empty. */
 function onlyMember(value: unknown): readonly [name: string, value: unknown] {
   const members = hasFields(value) ? Object.entries(value) : []
   const [member = ['', null]] = members

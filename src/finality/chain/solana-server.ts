@@ -14,7 +14,7 @@ import type { RpcPeer } from '../rpc/rpc-peer.ts'
 import { transactionError } from './solana-errors.ts'
 import type { TokenAccount, Vote } from './tx-verdict.ts'
 
-/** Signatures in the first `getSignatureStatuses`, the most that the reference server takes. */
+/** Signatures in the first `getSignatureStatuses`: the limit of the reference server. */
 const SIGNATURES = 256
 /** A hash of 32 bytes in base58. */
 const GENESIS_HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
@@ -63,7 +63,7 @@ function voteOf({ url }: RpcPeer, status: unknown, head: number): Vote {
       return reason === null
         ? { is: 'final', place: `slot ${slot}` }
         : { is: 'failed', place: `slot ${slot}`, reason }
-    // Null: the server does not say how far the chain is.
+    // Null: the server does not report the progress of the chain.
     case 'processed':
     case 'confirmed':
     case null:
@@ -74,12 +74,12 @@ function voteOf({ url }: RpcPeer, status: unknown, head: number): Vote {
 }
 
 /**
- * Highest version of a transaction that is accepted. Nothing is read that a version may change: `meta`, `slot` and the
- * signatures. The field is a byte, and the version of a transaction has seven bits, so servers may come to refuse more.
+ * Highest accepted version of a transaction. Nothing is read that a version may change: only `meta`, `slot` and the
+ * signatures. The version of a transaction has seven bits, but the field is a byte, so servers may refuse more.
  */
 const VERSION_MAX = 127
 
-/** Asks for a finalized transaction and reads its balances of the token before and after. Null without one. */
+/** Requests a finalized transaction and reads its token balances before and after. Null without one. */
 async function movedOnSolana(rpc: RpcPeer, tx: string, account: TokenAccount): Promise<MovedVote | null> {
   const answer = await rpc.call('getTransaction', [
     tx,
@@ -115,7 +115,7 @@ function movedIn(
 const sumOf = (balances: readonly Balance[], payer: string): bigint =>
   balances.filter(({ owner }) => owner === payer).reduce((sum, { units }) => sum + units, 0n)
 
-/** Balances of one token. Each account is in the list once. Transactions before 2021 have no owners: `wrong-type`. */
+/** Balances of one token. Each account occurs once. Transactions before 2021 have no owners: `wrong-type`. */
 function balancesOf(list: unknown, token: string): readonly Balance[] {
   const balances = asList(list)
     .map(asObject)

@@ -1,11 +1,10 @@
 import type { Settled, TxVerdict, Vote } from './tx-verdict.ts'
 
-/** Number of servers that must agree, of as many as there are votes. */
+/** Number of servers that must agree, for this number of votes. */
 export const quorumOf = (votes: readonly unknown[]): number => (votes.length === 1 ? 1 : 2)
 
 /**
- * The answer that enough servers gave: one of one, two of more. Null without such an answer, and when there are several
- * of them.
+ * Answer that enough servers gave: one of one, two of more. Null without such an answer, and when there are several.
  */
 export function agreedAmong<T>(votes: readonly (T | null)[], keyOf: (vote: T) => string): T | null {
   const given = votes.filter((vote) => vote !== null)
@@ -17,7 +16,7 @@ export const isSettled = (vote: Vote | TxVerdict): vote is Settled =>
   vote?.is === 'final' || vote?.is === 'failed'
 export const settledKey = ({ is, place }: Settled): string => `${is} ${place}`
 
-/** Verdict of all servers of the settings about one transaction. `votes` has one vote for each of them. */
+/** Verdict of all configured servers about one transaction. `votes` has one vote for each of them. */
 export function verdictOf(votes: readonly Vote[]): TxVerdict {
   const settled = votes.filter(isSettled)
   const agreed = agreedAmong(

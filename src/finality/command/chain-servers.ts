@@ -4,7 +4,7 @@ import { UsageError } from '../../command/terminal/command-error.ts'
 
 type AskableChain = ChainClientSettings['chain']
 
-/** Parses a chain and its RPC servers. Errors never repeat what was given: a URL may hold an API key. */
+/** Parses a chain and its RPC servers. Errors never repeat values, because a URL may contain an API key. */
 export function readServers(
   option: string,
   text: string,
@@ -21,7 +21,7 @@ const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const BASE58_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 const SOLANA_ADDRESS_BYTES = 32
 
-/** Refuses a payer or a token that is no address of the chain. `before` stands before its name in the error. */
+/** Refuses a payer or a token that is no address of the chain. `before` precedes its name in the error. */
 export function checkAddresses(before: string, chain: AskableChain, account: TokenAccount): void {
   for (const [name, address] of Object.entries(account)) {
     if (isAddress(chain, address)) continue

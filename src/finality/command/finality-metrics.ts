@@ -11,7 +11,9 @@ const FAULT_LINE_MS = 60_000
 /** Overdue drafts that one line names. */
 const OVERDUE_NAMED_MAX = 20
 
-/** Registers the metrics of finality. Returns the reader of the reports of the gate, which counts them and writes log lines. */
+/**
+ * Registers the metrics of finality. Returns the reader of the gate's reports, which counts them and writes log lines.
+ */
 export function openFinalityMetrics({ registry, lines, context: { now } }: NodeTools): ReportReader {
   const none: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
   const state = { pending: none, contradictions: 0 }
@@ -99,7 +101,7 @@ function openCounters(registry: Registry) {
   }
 }
 
-/** Says the faults of each server, each kind and code once a minute with its count since. */
+/** Logs the faults of each server, by kind and code, once a minute with the count since. */
 function openFaultLines(
   lines: LogLines,
   now: () => Ms,

@@ -9,12 +9,12 @@ import { UsageError } from '../../command/terminal/command-error.ts'
 import { openFinalityMetrics } from './finality-metrics.ts'
 
 const MINUTE_MS = 60_000
-/** Requests a minute at least: a poll of a few transactions must fit into ten seconds. */
+/** Fewest requests a minute. A poll of a few transactions must fit into ten seconds. */
 const REQUESTS_A_MINUTE_MIN = 60
 const REQUESTS_A_MINUTE = 240
 const REQUESTS_A_MINUTE_MAX = 100_000
 
-/** The part of `serve`: drafts with a transaction are held until RPC servers say that it is final. */
+/** Part of `serve`: holds drafts with a transaction until RPC servers confirm it as final. */
 export const SERVE_WITH_FINALITY: ServePart = {
   options: [
     option(
@@ -38,7 +38,7 @@ export const SERVE_WITH_FINALITY: ServePart = {
     judgeOf(readSettings({ finalityRequests, finalityOverdue: OVERDUE_MINUTES }, servers)),
 }
 
-/** The judge of a log that asks its chain by these settings. */
+/** Judge of a log that asks its chain with these settings. */
 export function judgeOf(settings: FinalitySettings): Judge {
   return {
     module: import.meta.resolve('../gate/open-finality.ts'),
@@ -57,8 +57,9 @@ export type FinalityOptions = Readonly<{
 }>
 
 /**
- * Settings of finality for a log of this chain, which is null when it is not known yet; null without `--finality`. Errors never repeat what was given: a URL may
- * hold an API key, and an address is private. So commander, which repeats it, does not parse these options.
+ * Settings of finality for a log of this chain (null while unknown); null without `--finality`. Errors never repeat
+ * values, because a URL may contain an API key, and an address is private. So commander, whose errors repeat values,
+ * does not parse these options.
  */
 export function finalityOf(options: FinalityOptions, chain: Chain | null): FinalitySettings | null {
   const { finality, finalityAmounts } = options

@@ -16,7 +16,7 @@ import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
 import { CommandError, UsageError } from '../../command/terminal/command-error.ts'
 
-/** Sizes by default: 300 random transactions find one false one in a hundred with a chance of 95 %. */
+/** Default sizes. 300 random transactions find one false one in a hundred with a chance of 95 %. */
 const SAMPLE = 300
 const LARGEST = 20
 const SAMPLE_MAX = 10_000
@@ -24,10 +24,10 @@ const SAMPLE_MAX = 10_000
 const REQUESTS = 240
 const REQUESTS_MAX = 100_000
 
-// `serve` has options of these names too, with other values.
+// `serve` has options of the same names with other values.
 const own = optionOf('verify')
 
-/** The part of `verify`: RPC servers of the reader are asked about a sample of the log's transactions. */
+/** Part of `verify`: asks the reader's RPC servers about a sample of the log's transactions. */
 export const VERIFY_CHAIN: VerifyPart = {
   options: [
     own('--chain <servers>', 'ask your own RPC servers about payments: solana=URL,URL,URL or evm=URL'),
@@ -69,8 +69,8 @@ const KEY_BYTES = 32
 const REQUEST_MS_MAX = 20_000
 
 /**
- * Opens the questions to the chain; null without `--chain`. Throws a `CommandError` when the chain is not that of the log,
- * or a server is of another chain. Errors never repeat a URL, which may hold a key, or an address.
+ * Opens the check against the chain; null without `--chain`. Throws a `CommandError` when the chain is not that of the
+ * log, or a server is of another chain. Errors never repeat a URL, which may contain a key, or an address.
  */
 export async function readChainCheck(
   options: ChainOptions,
@@ -106,7 +106,7 @@ export async function readChainCheck(
       now: monotonicMs,
       spend,
     })
-    // Asked before the log is read, which may take minutes. Servers that are down now may answer later.
+    // Asked before the log is read, which may take minutes. Unreachable servers may answer later.
     await client.identify(null)
     return {
       chain,
@@ -135,7 +135,7 @@ function accountOf({ payer, token }: ChainOptions): TokenAccount | null {
   return { payer, token }
 }
 
-/** Chain of the log by its own word. A folder may lack it; then the form of each transaction tells. */
+/** Chain of the log as the log reports it. A folder may lack it; then the form of each transaction shows the chain. */
 async function askLog(source: Source): Promise<Readonly<{ chain: string | null; isSimulated: boolean }>> {
   try {
     const body = await source.read('status')

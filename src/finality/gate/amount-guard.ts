@@ -8,13 +8,13 @@ import type { FinalityReport } from './finality-report.ts'
 
 type FinalSettlement = Extract<Settlement, { is: 'final' }>
 
-/** Compares the payouts of a transaction with what it moved. */
+/** Compares the payouts of a transaction with the amount that it moved. */
 export type AmountGuard = Readonly<{
-  /** Asks what each transaction moved, if payouts name it and it is not known. */
+  /** Asks for the moved amount of each transaction of payouts, unless it is known. */
   fetch(drafts: ReadonlyMap<string, readonly HeldDraft[]>): Promise<void>
   /**
-   * Settlement of drafts whose transaction is final: as final, or held with a reason. Null while the servers do not
-   * agree on the moved amount.
+   * Settlement of drafts with a final transaction: final, or held with a reason. Null while the servers do not agree on
+   * the moved amount.
    */
   judge(final: FinalSettlement, drafts: readonly HeldDraft[]): Settlement | null
 }>
@@ -23,7 +23,7 @@ type AmountGuardSettings = Readonly<{
   client: ChainClient
   account: TokenAccount
   published: PublishedTxs
-  /** Held drafts that name a transaction: those that the books refuse count too. */
+  /** Held drafts that name a transaction, including those that the books refuse. */
   heldNaming(tx: string): readonly HeldDraft[]
   notify(report: FinalityReport): void
 }>
@@ -31,7 +31,7 @@ type AmountGuardSettings = Readonly<{
 /** Transactions that are remembered. */
 const REMEMBERED_MAX = 10_000
 
-/** Opens the comparison. Neither account appears in what it returns or reports. */
+/** Opens the comparison. Its results and reports contain neither account. */
 export function openAmountGuard({
   client,
   account,
@@ -95,8 +95,8 @@ function isPayout({ draft }: HeldDraft): boolean {
 }
 
 /**
- * Compares what payouts name with what their transaction moved, exactly. `reason` gives both amounts, and neither
- * account nor transaction.
+ * Compares the sum of payouts with the moved amount exactly. `reason` has both amounts, but neither account nor
+ * transaction.
  */
 export function compareAmounts(
   named: Amount,

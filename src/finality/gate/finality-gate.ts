@@ -24,9 +24,9 @@ type GateSettings = Readonly<{
   pace: GatePace
   /** Age from which a draft that waits is reported. */
   overdueMs: number
-  /** Id of the chain that has settled drafts of this log before; null before the first one. */
+  /** Id of the chain that has settled earlier drafts of this log; null before the first one. */
   keptChain(): string | null
-  /** Whether this node asks: of a log on several nodes, the leader does. */
+  /** Whether this node asks. On a log of several nodes only the leader does. */
   leads(): boolean
   now(): Ms
   monotonicMs(): number
@@ -47,11 +47,13 @@ export type FinalityGate = Readonly<{
   lastAnswers(tx: string): readonly LastAnswer[] | null
 }>
 
-/** Looks at the drafts in the time until the first question about a new one. */
+/** Checks of the drafts in the time before the first query about a new one. */
 const LOOKS = 8
-/** Part of the budget of ten seconds that a poll waits for. */
+/** Share of the budget of ten seconds for which a poll waits. */
 const POLL_PART = 1 / 4
-/** Time without the lead after which this node reports no figures. Two nodes that publish in turn lead in turn. */
+/**
+ * Time without the lead after which this node reports no figures. Two nodes that publish alternately lead alternately.
+ */
 const AWAY_MS = 60_000
 
 /** Opens the gate. It sends nothing yet. */
@@ -61,7 +63,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   const waiting = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
   const settling = openSettling({ ...settings, schedule, settlingChain: logChain.settling })
-  /** Moment since which this node does not lead; null while it does. */
+  /** Time since which this node does not lead; null while it does. */
   let awayAtMs: number | null = null
 
   function leads(): boolean {
@@ -70,20 +72,23 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     return isLeader
   }
 
-  /** Transactions of the next poll. A used-up budget fills by single requests, which would make polls of one each. */
+  /** Transactions of the next poll. A used-up budget refills by single requests, which would make polls of one each. */
   function size(): number {
     const left = budgets.left()
     const enough = Math.min(budgets.burst * POLL_PART, requestsFor(chain, schedule.size()))
     return left < enough ? 0 : pollSize(chain, left)
   }
 
-  /** Asks about the transactions that are due, and settles what the chain has settled. Returns how many were asked. */
+  /**
+   * Asks about the transactions that are due, and settles those that the chain has settled. Returns the number asked
+   * about.
+   */
   async function poll(): Promise<number> {
     await queue.quiet(signal)
     waiting.look()
     const due = schedule.take(size(), monotonicMs())
     const txs = due.filter(settling.isAsked)
-    // The operator has vouched for the drafts of the others, or has dropped them.
+    // The operator has vouched for the other drafts, or has dropped them.
     for (const tx of due) if (!settling.isAsked(tx)) schedule.remove(tx)
     const verdicts = await client.ask(txs, waiting.note)
     for (const [index, tx] of txs.entries()) {
@@ -100,7 +105,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
       await logChain.retry()
     }
     const asked = await poll()
-    // A poll sends nothing until the chain is known, and has the reason.
+    // A poll sends nothing until the chain is known, and reports the reason.
     if (!logChain.isKnown()) return
     if (asked === 0) await settings.recheck.step(budgets)
     const dueMs = settling.size() > 0 ? 0 : (schedule.dueAt() ?? Infinity) - monotonicMs()
@@ -109,7 +114,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
     await sleep(asked === 0 && dueMs <= 0 ? longestMs : Math.min(Math.max(dueMs, 0), longestMs))
   }
 
-  /** Waits for the lead. Figures of an earlier lead would stand for ever: the node that leads now reports its own. */
+  /** Waits for the lead. Removes figures of an earlier lead, because the node that leads now reports its own. */
   async function rest(): Promise<void> {
     if (awayAtMs !== null && monotonicMs() - awayAtMs >= AWAY_MS) {
       waiting.leave()
@@ -136,7 +141,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
   }
 }
 
-/** The chain of the log. It is fixed by the first settlement. */
+/** Chain of the log. The first settlement fixes it. */
 type LogChain = Readonly<{
   /** Asks the servers for their chain. Throws `ChainError` when they do not agree on it. */
   identify(): Promise<void>
@@ -144,13 +149,12 @@ type LogChain = Readonly<{
   retry(): Promise<void>
   isKnown(): boolean
   /**
-   * Id of the chain, for a settlement, which keeps it. Null when another node has settled drafts of this log by another
-   * chain.
+   * Id of the chain, stored with a settlement. Null when another node has settled drafts of this log by another chain.
    */
   settling(): string | null
 }>
 
-/** Opens the chain of the log, which is not known until enough servers have answered. */
+/** Opens the chain of the log, which is unknown until enough servers have answered. */
 function openLogChain({
   client,
   notify,
@@ -181,7 +185,7 @@ function openLogChain({
     isKnown: () => chainId !== null,
     settling() {
       const kept = keptChain()
-      // The servers are asked again, with the chain of the log, and their answers are reported.
+      // The servers are asked again with the chain of the log, and their answers are reported.
       if (kept !== null && kept !== chainId) chainId = null
       return chainId
     },
@@ -191,9 +195,9 @@ function openLogChain({
 /** A transaction that the chain has settled. */
 type SettledTx = Settled & Readonly<{ tx: string }>
 
-/** Transactions of one settlement at most. It is one commit, and of a log on a table one row. */
+/** Most transactions of one settlement. It is one commit; on a table it is one row. */
 const SETTLED_MAX = 2_000
-/** Requests about what one transaction moved, roughly and at most. */
+/** Approximate most requests for the amount that one transaction moved. */
 const MOVED_REQUESTS = 3
 
 type SettlingSettings = Pick<GateSettings, 'queue' | 'amounts' | 'budgets' | 'signal'> &
@@ -210,7 +214,7 @@ type Settling = Readonly<{
   add(one: SettledTx): void
   /** Number of transactions that are not used yet. */
   size(): number
-  /** Compares amounts and settles, as far as the budget goes. The rest waits for the next run. */
+  /** Compares amounts and settles as far as the budget allows. The rest waits for the next run. */
   run(): Promise<void>
 }>
 
@@ -230,7 +234,7 @@ function openSettling({
     const final = taken.filter(({ is }) => is === 'final')
     await amounts?.fetch(new Map(final.map(({ tx }) => [tx, queue.askedAbout(tx)])))
     await queue.quiet(signal)
-    // From here to the settlement nothing waits, so that the amounts are those of the drafts that it publishes.
+    // No await from here to the settlement, so that the compared amounts are those of the published drafts.
     const settlements = taken.map((one): Settlement | null => {
       const named = queue.askedAbout(one.tx)
       if (named.length === 0) return null
@@ -256,9 +260,9 @@ function openSettling({
       const chain = settlements.length === 0 ? null : settlingChain()
       if (chain === null) return
       const outcome = await queue.settle(settlements, chain)
-      // A full disk or a wrong clock: the drafts stay held, and are asked again.
+      // A full disk or a wrong clock: the drafts stay held, and are asked about again.
       if (!outcome.ok) return
-      // A draft that was accepted meanwhile, and one whose amount is too large, is asked again.
+      // Drafts accepted meanwhile and those with too large an amount are asked about again.
       for (const { tx } of settlements) if (!isAsked(tx)) schedule.remove(tx)
     },
   }

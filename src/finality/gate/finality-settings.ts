@@ -9,11 +9,11 @@ export type GatePace = PollPace &
   Readonly<{
     /** Longest time for one request. */
     timeoutMs: number
-    /** Between two attempts to reach any server after a start without an answer. */
+    /** Time between two attempts to reach any server after a start without an answer. */
     identifyMs: number
-    /** Between two questions about transactions of published events, and of dropped and failed drafts. */
+    /** Time between two queries about transactions of published events, and of dropped and failed drafts. */
     againMs: number
-    /** From the last of those questions to the first one again. */
+    /** Time from the last of those queries to the first one again. */
     roundMs: number
   }>
 
@@ -28,13 +28,13 @@ export const GATE_PACE: GatePace = {
 /** Settings by which a log asks its chain. */
 export type FinalitySettings = Readonly<{
   chain: AskedChain
-  /** JSON-RPC servers. They may hold API keys, so only the number and the host of a URL are ever shown. */
+  /** JSON-RPC servers. Only the number and the host of a URL are ever shown, because URLs may contain API keys. */
   urls: readonly string[]
   /** Requests a minute to each URL at most. */
   requestsPerMinute: number
-  /** The account that pays and its token. Null when amounts are not compared. Neither is ever shown. */
+  /** Paying account and its token; null when amounts are not compared. Neither is ever shown. */
   amounts: TokenAccount | null
-  /** Age in milliseconds from which a draft that the chain has not settled is reported. */
+  /** Age in milliseconds from which an unsettled draft is reported. */
   overdueMs: number
   /** `GATE_PACE` if absent. Tests ask faster. */
   pace?: GatePace

@@ -13,8 +13,8 @@ import { openRpcBudgets } from '../rpc/rpc-budgets.ts'
 import { readChainId } from '../../log/held/held-tables.ts'
 
 /**
- * Opens the judge of a log: a gate that asks its chain about held drafts. Throws a `WriterRefusal` when the servers are not
- * of the log's chain.
+ * Opens the judge of a log: a gate that asks its chain about held drafts. Throws a `WriterRefusal` for servers of
+ * another chain.
  */
 export async function openTxJudge(settings: FinalitySettings, world: JudgeContext): Promise<TxJudge> {
   const { chain } = readIdentity(world.db)

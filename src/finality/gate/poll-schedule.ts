@@ -2,7 +2,7 @@ import TinyQueue from 'tinyqueue'
 
 /** Pace of the questions about one transaction, in milliseconds. */
 export type PollPace = Readonly<{
-  /** From the acceptance of its draft to the first question. Two questions are at least three quarters of it apart. */
+  /** Time from the acceptance of its draft to the first query. Two queries are at least three quarters of it apart. */
   firstMs: number
   /** Between two questions at most, while the budget lasts. */
   longestMs: number
@@ -10,9 +10,9 @@ export type PollPace = Readonly<{
 
 export const POLL_PACE: PollPace = { firstMs: 2_000, longestMs: 60_000 }
 
-/** Part of a transaction's age after which it is asked again. */
+/** Share of a transaction's age after which it is asked about again. */
 const AGE_PART = 1 / 2
-/** Part of an interval by which it is shortened at most, so that transactions of one moment spread. */
+/** Largest share by which an interval is shortened, to spread transactions of one moment. */
 const SPREAD_PART = 1 / 4
 
 /**
@@ -22,18 +22,18 @@ const SPREAD_PART = 1 / 4
  * within one and a half times the time that the chain took, and a restart needs no memory of earlier questions.
  */
 export type PollSchedule = Readonly<{
-  /** Adds a transaction that was accepted `ageMs` ago. A known one stays as it is. */
+  /** Adds a transaction that was accepted `ageMs` ago. A known one is unchanged. */
   add(tx: string, ageMs: number, nowMs: number): void
   /** Forgets a transaction. */
   remove(tx: string): void
   has(tx: string): boolean
   size(): number
   /**
-   * Takes at most `max` transactions that are due, and plans their next questions. Half of them are young ones and half
-   * are old ones while both wait, each in the order in which they are due. So neither keeps the other from being asked.
+   * Takes at most `max` transactions that are due, and plans their next queries. Half of them are young and half old
+   * while both wait, each in the order in which they are due. So neither group blocks the other.
    */
   take(max: number, nowMs: number): readonly string[]
-  /** Moment at which the next transaction is due; null while there is none. */
+  /** Time at which the next transaction is due; null without one. */
   dueAt(): number | null
 }>
 
@@ -69,7 +69,7 @@ export function openPollSchedule(pace: PollPace, random: () => number): PollSche
       const age = Math.max(0, ageMs)
       const turn = { tx, bornMs: nowMs - age, dueMs: 0, removed: false }
       turns.set(tx, turn)
-      // After a restart all transactions are overdue, so they are spread over the interval of each.
+      // After a restart all transactions are overdue, so each is spread over its interval.
       plan(turn, age < pace.firstMs ? nowMs - age + pace.firstMs : nowMs + random() * interval(age))
     },
     remove(tx) {

@@ -1,13 +1,13 @@
 import type { AskedChain } from './finality-settings.ts'
 
-/** Transactions of one Solana request, and of one poll at most. */
+/** Most transactions of one Solana request, and of one poll. */
 const SIGNATURES = 256
 const SOLANA_TXS_MAX = 1_024
-/** Requests about one EVM transaction: its receipt and its block. One more names the final block of a poll. */
+/** Requests about one EVM transaction: its receipt and its block. A poll needs one more for the final block. */
 const EVM_REQUESTS = 2
 const EVM_TXS_MAX = 100
 
-/** Transactions that so many requests can ask about at once, so that a poll seldom waits for its budget. */
+/** Number of transactions for which this many requests suffice, so that a poll seldom waits for its budget. */
 export function pollSize(chain: AskedChain, requests: number): number {
   switch (chain) {
     case 'solana':

@@ -11,28 +11,28 @@ import { txKey } from '../../log/store/tx-index.ts'
 type PublishedTx = Readonly<{
   seq: number
   tx: string
-  /** Whether the operator called its transaction final in place of the chain. */
+  /** Whether the operator vouched for its transaction. */
   vouched: boolean
 }>
 
-/** Transactions of published events, for the questions to their chain. */
+/** Transactions of published events, for queries to their chain. */
 export type PublishedTxs = Readonly<{
   /** Seq before the first event at or after a moment. */
   seqBefore(moment: Ms): number
   /**
-   * The first `max` events after a seq that name a transaction and are not corrected. Looks at a bounded number of
-   * events: `scannedTo` is the last one, and null at the end of the log.
+   * First `max` uncorrected events after a seq that name a transaction. Reads a limited number of events: `scannedTo`
+   * is the last one; null at the end of the log.
    */
   after(seq: number, max: number): Readonly<{ events: readonly PublishedTx[]; scannedTo: number | null }>
-  /** Sum of the payouts that name a transaction, in either case of hex digits, without the corrected ones. */
+  /** Sum of the uncorrected payouts that name a transaction, in either case of hex digits. */
   paidIn(tx: string): Amount
-  /** Whether an event, not corrected, has the draft's transaction, type, kind, contest and amount. */
+  /** Whether an uncorrected event has the draft's transaction, type, kind, contest and amount. */
   hasPayment(draft: Draft): boolean
 }>
 
 /** Events that one read looks at. */
 const SCANNED_MAX = 1_000
-/** End of the line of an event without a transaction, and beginning of the field of another. */
+/** End of the line of an event without a transaction, and start of the field of another. */
 const NO_TX = '"tx":null}'
 const TX_FIELD = '"tx":"'
 

@@ -7,13 +7,13 @@ import type { AskedChain, GatePace } from './finality-settings.ts'
 import { pollSize } from './poll-size.ts'
 import type { RpcBudgets } from '../rpc/rpc-budgets.ts'
 
-/** Asks the chain again about what was published, dropped or has failed, from what the held drafts leave of the budget. */
+/** Repeats queries to the chain about published, dropped and failed drafts, with the budget that held drafts leave. */
 export type Recheck = Readonly<{
   /** Asks about the next transactions, unless it is too early or too little of the budget is left. */
   step(budgets: RpcBudgets): Promise<void>
   /**
-   * Reports that no contradiction stands: another node asks, and reports its own. The next step goes on with the round, or
-   * begins before the first contradiction that stood, because it may be answered by then.
+   * Clears the reported contradictions, because another node now asks and reports its own. The next step continues the
+   * round, or begins before the first contradiction, which may be resolved by then.
    */
   leave(): void
 }>
@@ -30,7 +30,7 @@ type RecheckSettings = Readonly<{
   notify(report: FinalityReport): void
 }>
 
-/** Age of published transactions, and of those of dropped and failed drafts, until which they are asked again. */
+/** Age up to which transactions of published events, and of dropped and failed drafts, are asked about again. */
 const PUBLISHED_MS: number = 30 * DAY_MS
 const ENDED_MS: number = 90 * DAY_MS
 /** Transactions of one step: one request to Solana, about twenty to an EVM chain. */
@@ -42,7 +42,7 @@ const LEFT_PART = 1 / 2
 /** Contradictions that are remembered. */
 const STANDING_MAX = 10_000
 
-/** A transaction to ask again. `name` says what was decided about it. */
+/** Transaction to ask about again. `name` describes the decision about it. */
 type Target = Readonly<{
   name: string
   tx: string
@@ -50,7 +50,7 @@ type Target = Readonly<{
   before: Place
 }>
 
-/** Parts of a round: the events, by seq, then the drafts that will never be published, by number. */
+/** Parts of a round: the events, by seq, then the drafts that will never be published, by id. */
 const PARTS = ['published', 'dropped', 'failed'] as const
 type Place = Readonly<{ in: (typeof PARTS)[number]; after: number }>
 
@@ -59,7 +59,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   const { client, published, pace, notify } = settings
   let place: Place | null = null
   let nextMs = settings.monotonicMs() + pace.againMs
-  /** Contradictions that stand, and those that this round has found, each with the place before it. */
+  /** Current contradictions, and those that this round has found, each with the place before it. */
   let standing = new Map<string, Place>()
   let found = new Map<string, Place>()
   let reported = 0
@@ -82,7 +82,10 @@ export function openRecheck(settings: RecheckSettings): Recheck {
     notifyCount(standing.size)
   }
 
-  /** Contradictions that this round has not found again are gone: the chain agrees, or a publication answers them. */
+  /**
+   * Ends a round. Drops contradictions that it has not found again: the chain agrees now, or a publication resolves
+   * them.
+   */
   function endRound(): void {
     standing = found
     found = new Map()
@@ -109,7 +112,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
     },
     leave() {
       if (standing.size > 0) nextMs = settings.monotonicMs()
-      // The place of a round in progress may come before the first of them.
+      // The round's own place may be before the first of them.
       const places = [...standing.values(), ...(place === null ? [] : [place])]
       place = places.toSorted(inOrder)[0] ?? null
       standing = new Map()
@@ -124,7 +127,7 @@ function inOrder(a: Place, b: Place): number {
   return PARTS.indexOf(a.in) - PARTS.indexOf(b.in) || a.after - b.after
 }
 
-/** The transactions at a place of the round, and the place after them: null at the end. */
+/** Transactions at a place of the round, and the next place; null at the end. */
 function targetsAt(
   { published, queue, now }: RecheckSettings,
   place: Place,

@@ -27,7 +27,7 @@ type WaitingDrafts = Readonly<{
   note(tx: string, answers: readonly ServerAnswer[]): void
   /** Last answers of the servers about a transaction that waits; null before the first request. */
   lastAnswers(tx: string): readonly LastAnswer[] | null
-  /** Reports that this node waits for none: another one asks about them, and reports them. */
+  /** Clears the reported drafts, because another node now asks about them and reports them. */
   leave(): void
 }>
 
@@ -36,13 +36,13 @@ const NONE: PendingDrafts = { count: 0, oldestAcceptedAt: null, unsettled: 0 }
 /** Time between two reports of overdue drafts. */
 const OVERDUE_REPORT_MS = 60_000
 
-/** Opens the looks at the drafts that wait for the chain. */
+/** Opens the checks of the drafts that wait for the chain. */
 export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
   const { chain, queue, schedule, monotonicMs } = settings
   const answersOf = new Map<string, readonly ServerAnswer[]>()
   let newestId = 0
   let reported = NONE
-  /** The newest draft that was reported as overdue, and the moment of the next report. */
+  /** Newest draft that was reported as overdue, and the time of the next report. */
   let overdueId = 0
   let nextReportMs = -Infinity
 
@@ -54,7 +54,7 @@ export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
     reported = pending
   }
 
-  /** Reports drafts that have become overdue, once each, when the servers were asked about the first of them. */
+  /** Reports drafts that have become overdue, once each, after the servers were asked about the first of them. */
   function notifyOverdue(overdue: readonly HeldDraft[]): void {
     const drafts = overdue.filter(({ id }) => id > overdueId)
     const answers = lastAnswers(drafts[0]?.draft.tx ?? '')
@@ -76,7 +76,7 @@ export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
         newestId = id
         schedule.add(draft.tx, now - acceptedAt, monotonicMs())
       }
-      // A draft with a reason is settled: its transaction moved less than its payouts name.
+      // A draft with a reason is settled: its transaction moved less than its payouts.
       const overdue = waiting.filter(
         ({ acceptedAt, reason }) => acceptedAt < now - settings.overdueMs && reason === null,
       )
@@ -92,10 +92,10 @@ export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
   }
 }
 
-/** Name of the head of a chain: the newest slot of a server, or its finalized block. */
+/** Name of a chain's head: the newest slot of a server, or its finalized block. */
 const HEAD: Readonly<Record<AskedChain, string>> = { solana: 'slot', evm: 'finalized block' }
 
-/** The answer of a server in words, or why there is none. */
+/** Text of a server's answer, or of the reason why there is none. */
 function wordsOf(chain: AskedChain, { ballot, failure }: ServerAnswer): string {
   if (ballot === undefined) return failure === null ? 'no answer' : `no answer: ${formatFailure(failure)}`
   const { vote, head }: Ballot = ballot

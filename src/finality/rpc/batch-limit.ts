@@ -1,10 +1,10 @@
 import { RpcFailure } from './rpc-failure.ts'
 
-/** Largest batch to send to one server. Mutable: it follows what the server takes. */
+/** Largest batch for one server. Mutable, because it follows the server's refusals. */
 export type BatchLimit = {
   /** Parts of the next batch. */
   size: number
-  /** Parts of the largest batch that the server did not refuse. */
+  /** Size of the largest batch that the server did not refuse. */
   ceiling: number
   /** Full batches that passed since `size` changed. */
   passed: number
@@ -12,14 +12,14 @@ export type BatchLimit = {
 
 export const openBatchLimit = (size: number): BatchLimit => ({ size, ceiling: size, passed: 0 })
 
-/** Full batches that pass before a batch that was shortened after a time-out grows again. */
+/** Full batches without a timeout before a shortened batch size grows again. */
 const PASSES_TO_GROW = 2
-/** Refusals of single parts before the server counts as one that refuses everything. */
+/** Refusals of single parts before the server counts as refusing everything. */
 const REFUSALS_MAX = 2
 
 /**
- * Asks for all parts in batches. A batch that the server refuses is halved and sent again, and the size that passes is
- * kept. A single part that it refuses is reported and left out. Throws the failure that stops the questions.
+ * Requests all parts in batches. A refused batch is halved and sent again, and the size that passes is kept. A refused
+ * single part is reported and left out. Throws the failure that stops the queries.
  */
 export async function askInBatches<T>(
   limit: BatchLimit,
@@ -44,7 +44,7 @@ export async function askInBatches<T>(
         continue
       }
       if (++refusals >= REFUSALS_MAX) throw error
-      // The server refuses this part and not the size, so it may take batches as large as before.
+      // The server refuses this part and not the size, so it may accept batches as large as before.
       report(error)
       Object.assign(limit, before)
       size = before.size
@@ -56,7 +56,7 @@ export async function askInBatches<T>(
   }
 }
 
-/** Remembers a batch that passed. Returns the size of the next one. */
+/** Records a batch that passed. Returns the size of the next one. */
 function passedSize(limit: BatchLimit, size: number, length: number): number {
   if (size < limit.size) {
     resize(limit, size)

@@ -1,19 +1,19 @@
 /** URLs of one chain at most. */
 const URLS_MAX = 8
 
-/** A setting that cannot work: a bad URL, or a URL of another chain. Names a URL by its number and host only. */
+/** Error for an unusable setting: a bad URL, or a URL of another chain. Has only the number and host of a URL. */
 export class ChainError extends Error {
   override readonly name = 'ChainError'
 }
 
-/** URL of an RPC server. Its path, query and password may be secret: only `name` may be shown. */
+/** URL of an RPC server. Its path, query and password may be secret, so only `name` may be shown. */
 export type ChainUrl = Readonly<{
   /** Place in the settings, from 1. */
   number: number
   /** Such as `URL 2 (rpc.example.org)`. */
   name: string
   href: string
-  /** Value of the header `Authorization`; null for a URL without a user. `fetch` refuses a URL that has one. */
+  /** Value of the header `Authorization`; null for a URL without a user. `fetch` refuses a URL with a user. */
   authorization: string | null
   /** Texts of the URL and of its header that may be a key, as written and decoded. */
   secrets: readonly string[]
@@ -58,7 +58,7 @@ function secretsOf({ pathname, search }: URL, ...login: readonly string[]): read
   const values = search
     .slice(1)
     .split('&')
-    // A key without a name may end with the signs of its base64.
+    // A key without a name may end with the `=` of its base64.
     .map((pair) => pair.replace(/^[^=]*=(?!=?$)/, ''))
   const parts = [...pathname.split('/'), ...values].filter((part) => part.length >= KEY_CHARS_MIN)
   const all = [...parts, ...login.filter((part) => part !== '')].flatMap((part) => [
@@ -67,7 +67,7 @@ function secretsOf({ pathname, search }: URL, ...login: readonly string[]): read
     // Servers read a plus sign of a query as a blank.
     unescaped(part.replaceAll('+', ' ')),
   ])
-  // A secret that holds another one goes first, or a part of it would stay.
+  // A secret that contains another goes first, because otherwise a part of it would remain.
   return [...new Set(all)].toSorted((a, b) => b.length - a.length)
 }
 

@@ -11,14 +11,16 @@ type RpcBudgetsSettings = Readonly<{
 export type RpcBudgets = Readonly<{
   /** Most requests that one URL gets at once. */
   burst: number
-  /** Waits until the URL, numbered from 1, may get so many requests, and counts them. Callers are served in turn. */
+  /** Waits until the URL, numbered from 1, may get this many requests, and counts them. Callers wait in a queue. */
   spend(requests: number, url: number): Promise<void>
   /** Requests that every URL may get now. */
   left(): number
 }>
 
 const MINUTE_MS = 60_000
-/** Windows of a minute. Each has an equal share of the budget, so that no burst blocks the rest of the minute. */
+/**
+ * Number of windows in a minute. Each has an equal share of the budget, so that no burst blocks the rest of the minute.
+ */
 const WINDOWS = 6
 
 /** Opens a budget for each URL: no minute has more than `requestsPerMinute`, wherever it begins. */
@@ -30,7 +32,7 @@ export function openRpcBudgets({
 }: RpcBudgetsSettings): RpcBudgets {
   const windows = Math.min(WINDOWS, requestsPerMinute)
   const burst = Math.floor(requestsPerMinute / windows)
-  /** Of each URL: the moments of its newest requests with the place of the oldest, and the last of the waiting callers. */
+  /** State of each URL: the times of its newest requests, the position of the oldest, and the last waiting caller. */
   const lanes = Array.from({ length: urls }, () => ({
     sent: new Float64Array(burst).fill(Number.NEGATIVE_INFINITY),
     oldest: 0,
@@ -38,12 +40,12 @@ export function openRpcBudgets({
   }))
   type Lane = (typeof lanes)[number]
 
-  /** Milliseconds until so many requests, a burst at most, can be sent at once. */
+  /** Milliseconds until this many requests (at most a burst) can be sent at once. */
   const waitMs = ({ sent, oldest }: Lane, count: number): number =>
     (sent[(oldest + count - 1) % burst] ?? 0) + MINUTE_MS / windows - monotonicMs()
 
   async function take(lane: Lane, requests: number): Promise<void> {
-    // More than a burst is counted burst by burst before the first request is sent.
+    // More than a burst is counted in bursts before the first request is sent.
     for (let counted = 0; counted < requests;) {
       const count = Math.min(requests - counted, burst)
       for (let ms = waitMs(lane, count); ms > 0; ms = waitMs(lane, count)) await sleep(ms)
@@ -59,7 +61,7 @@ export function openRpcBudgets({
       const lane = lanes[url - 1]
       if (lane === undefined) return Promise.resolve()
       const spent = lane.last.then(() => take(lane, requests))
-      // A wait that ends with the stop must not block or reject the next one by itself.
+      // A wait that ends with the stop must not block or reject the next one.
       lane.last = spent.catch(() => undefined)
       return spent
     },

@@ -1,4 +1,4 @@
-/** Way in which an RPC server fails to give a vote. */
+/** Kind of an RPC server's failure to give a vote. */
 export type RpcFault =
   | 'unreachable'
   | 'timeout'
@@ -6,7 +6,7 @@ export type RpcFault =
   | 'http-status'
   | 'too-long'
   | 'no-json'
-  /** An object has the same member twice, so that the answer says two things. */
+  /** An object has the same field twice, so that the answer is ambiguous. */
   | 'repeated-member'
   | 'wrong-id'
   | 'wrong-length'
@@ -15,7 +15,7 @@ export type RpcFault =
   | 'rpc-error'
   /** An error that a smaller batch may avoid. */
   | 'refused'
-  /** Behind what enough servers have reached, or not yet able to answer. */
+  /** The server is behind enough others, or not yet able to answer. */
   | 'lagging'
   /** Two of its answers contradict each other. */
   | 'contradiction'
@@ -24,17 +24,17 @@ export type RpcFault =
   | 'wrong-chain'
   | 'no-finality'
 
-/** Error code and message of a server, as far as an operator may see them (`serverReply`). */
+/** Error code and message of a server, in the form for an operator (`serverReply`). */
 export type ServerReply = Readonly<{
   /** Code of a closed list, `other`, or `none` for a fault without a code. */
   code: string
-  /** Message in one line, bounded, without keys and addresses. Empty without one. */
+  /** Message in one line, limited, without keys and addresses; empty without one. */
   message: string
 }>
 
 const NO_REPLY: ServerReply = { code: 'none', message: '' }
 
-/** A request without a usable answer. It has no cause: errors of a runtime may repeat the URL and its API key. */
+/** Request without a usable answer. It has no cause, because runtime errors may repeat the URL and its API key. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure'
   readonly fault: RpcFault
@@ -47,7 +47,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** Kind of a failure, with the code and the message of the server where it gave some. */
+/** Kind of a failure, with the server's code and message if there are any. */
 export function formatFailure({ fault, reply: { code, message } }: RpcFailure): string {
   return [code === 'none' ? fault : `${fault} (${code})`, message].filter((text) => text !== '').join(', ')
 }

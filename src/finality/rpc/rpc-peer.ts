@@ -10,9 +10,9 @@ const BATCH_CALLS = 100
 const REST_MS = 5_000
 /** Longest rest that a server may ask for. */
 const REST_MS_MAX = 120_000
-/** Time without an answer after which a connection may have ended. Runtimes end idle ones after some seconds. */
+/** Idle time after which a connection may have ended. Runtimes close idle ones after some seconds. */
 const IDLE_MS = 5_000
-/** Faults without an answer of the server itself: another one may answer next. */
+/** Faults without an answer of the server itself. Another server may answer next. */
 const LOST: ReadonlySet<RpcFault> = new Set(['unreachable', 'timeout', 'http-status', 'no-json'])
 
 type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
@@ -23,8 +23,8 @@ export type RpcPeer = Readonly<{
   /** Sends one call and returns its result, whose form has not been checked. */
   call: (method: string, params: readonly unknown[]) => Promise<unknown>
   /**
-   * Sends calls in JSON-RPC batches of the size that the server takes, or one by one. `take` gets the result of each by
-   * its place, as soon as its batch is answered, except for calls that failed.
+   * Sends calls in JSON-RPC batches of the size that the server accepts, or one by one. `take` gets the result of each
+   * successful call by its index, when its batch is answered.
    */
   callAll: (calls: readonly RpcCall[], take: (result: unknown, at: number) => void) => Promise<void>
   /** Reports a failure that does not end the questions. */
@@ -35,7 +35,7 @@ export type RpcPeer = Readonly<{
   rest: (ms: number) => void
   /** Whether the server rests. */
   isResting: () => boolean
-  /** Number of the connection. Another one begins after a request without an answer, and after a pause. */
+  /** Number of the connection. A new one begins after a request without an answer, and after a pause. */
   connection: () => number
 }>
 

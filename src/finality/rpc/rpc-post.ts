@@ -5,26 +5,28 @@ import { RpcFailure } from './rpc-failure.ts'
 export type RpcSettings = Readonly<{
   /** Ends every request. */
   signal: AbortSignal
-  /** Longest time for one request, from its start to the end of its answer. */
+  /** Timeout of one request, from its start to the end of its answer. */
   timeoutMs: number
   /** Monotonic clock, in milliseconds. */
   now: () => number
   fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Called before each request with its number of calls and the number of its URL. The request waits for it. */
+  /**
+   * Called before each request with its number of calls and the number of its URL. The request waits for the result.
+   */
   spend?: (calls: number, url: number) => Promise<void>
   /** Called with the number of the URL, from 1, for each failure of a server. */
   onFault?: (url: number, failure: RpcFailure) => void
 }>
 
-/** Bytes of the longest answer. A parse of it takes some tens of milliseconds, or 0.4 s if it is made to be slow. */
+/** Bytes of the longest answer. Parsing it takes some tens of milliseconds, or 0.4 s in the worst case. */
 const ANSWER_BYTES_MAX: number = 4 * 1024 * 1024
 
-/** An answer of any HTTP status, read to its end. */
+/** Complete answer of any HTTP status. */
 export type PostAnswer = Readonly<{ status: number; headers: Headers; text: string }>
 
 /**
- * Sends one POST request with a JSON body. Throws `RpcFailure` without a whole answer in time, and the reason of the
- * signal when it ends the request.
+ * Sends one POST request with a JSON body. Throws `RpcFailure` without a complete answer in time, and the reason of the
+ * signal on abort.
  */
 export async function postJson(
   { fetch = globalThis.fetch, signal, timeoutMs }: RpcSettings,
@@ -44,7 +46,7 @@ export async function postJson(
       },
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, late, give.signal]),
-      // A redirect would send the questions, and perhaps the key, to a server that nobody chose.
+      // A redirect would send the queries, and perhaps the key, to a server that nobody chose.
       redirect: 'manual',
       credentials: 'omit',
     })
@@ -59,7 +61,7 @@ export async function postJson(
   }
 }
 
-/** Text of a body. Throws `RpcFailure` for a body that is too long, and the runtime's error for one that breaks off. */
+/** Text of a body. Throws `RpcFailure` for a body that is too long, and the runtime's error for an interrupted one. */
 async function bodyText({ body }: Response): Promise<string> {
   const pieces: string[] = []
   const decoder = new TextDecoder()

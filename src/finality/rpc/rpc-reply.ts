@@ -11,14 +11,14 @@ const LAGGING: ReadonlySet<unknown> = new Set([-32_004, -32_007, -32_009, -32_01
 /** Method not found, internal error, and pruned history of EVM. A smaller batch does not avoid them. */
 const BROKEN: ReadonlySet<unknown> = new Set([-32_601, -32_603, 4444])
 const RATE_CODES: ReadonlySet<unknown> = new Set([429, -32_029, -32_429])
-/** A limit of EVM by EIP-1474, and a node of Solana that is behind: its message says which. */
+/** Code of an EVM limit (EIP-1474), and of a Solana node that is behind. The message tells which. */
 const LIMIT_OR_LAG = -32_005
 const RATE_WORDS =
   /too many requests|rate.?limit|request limit|rate exceeded|requests? per (?:second|minute|day)|quota|throughput|credits/i
 const LAG_WORDS = /indexing|syncing|behind|unhealthy/i
 const SIZE_WORDS = /batch|too (?:large|big|long|many)/i
 
-/** The calls of one request: their number, and their ids from `firstId` on. `secrets` are those of the URL. */
+/** Calls of one request: their number, and their ids from `firstId` on. `secrets` are those of the URL. */
 type AskedCalls = Readonly<{ firstId: number; calls: number; secrets: readonly string[] }>
 
 /** Returns a reply for each call, or throws `RpcFailure`. */
@@ -34,7 +34,7 @@ export function repliesOf(answer: PostAnswer, { firstId, calls, secrets }: Asked
   if (repeatsMember(text, parsed)) throw new RpcFailure('repeated-member')
   const given: readonly unknown[] = Array.isArray(parsed) && calls > 1 ? parsed : [parsed]
   const [first] = given
-  // A server answers a batch that it refuses with one error, of the first call or of none.
+  // A server answers a refused batch with one error, with the id of the first call or none.
   const isOfAll = given.length === 1 && (calls > 1 || idOf(first) === null)
   const error = isOfAll ? errorOf(first) : null
   if (error !== null) throw new RpcFailure(errorFault(error), replyOfServer(error))
@@ -89,7 +89,7 @@ function replyOf(
   return 'result' in reply && (reply['error'] ?? null) === null ? { result: reply['result'] } : wrong
 }
 
-/** Failure of one call. The server took the batch of the call, unless the error itself speaks of its size. */
+/** Failure of one call. The server accepted the batch of the call, unless the error is about its size. */
 function callFailure(error: AnswerFields, calls: number, reply: ServerReply): RpcFailure {
   const fault = errorFault(error)
   if (fault !== 'refused' || calls === 1) return new RpcFailure(fault, reply)
@@ -114,8 +114,8 @@ const BACKSLASH = 0x5c
 const COLON = 0x3a
 
 /**
- * Whether an object of a JSON text has the same member twice. `JSON.parse` keeps the last one, another reader the first, so
- * such a text says two things. `value` is the parsed text: it then has fewer members than the text.
+ * Whether an object of a JSON text has the same field twice. `JSON.parse` keeps the last one and other readers the
+ * first, so such a text is ambiguous. `value` is the parsed text, which then has fewer fields.
  */
 function repeatsMember(text: string, value: unknown): boolean {
   return membersIn(text) !== membersOf(value)

@@ -1,7 +1,7 @@
 import type { AnswerFields } from './answer-shapes.ts'
 import type { ServerReply } from './rpc-failure.ts'
 
-/** Codes that are told apart. Others count as `other`, so that no server can fill the metrics. */
+/** Codes with their own metrics. Others count as `other`, so that no server can fill the metrics. */
 const CODES: ReadonlySet<string> = new Set([
   // JSON-RPC 2.0
   ...'-32700 -32600 -32601 -32602 -32603'.split(' '),
@@ -13,13 +13,13 @@ const CODES: ReadonlySet<string> = new Set([
   ...'301 302 307 308 400 401 402 403 404 405 413 415 422 429 500 502 503 504'.split(' '),
 ])
 
-/** Characters of a message that are read, and those that are shown. */
+/** Most characters of a message that are read, and that are shown. */
 const READ_CHARS_MAX = 4_000
 const WORDS_CHARS_MAX = 200
 const HIDDEN = '…'
-/** Characters that an identifier, a key or an address has in a row. */
+/** Run of characters as in an identifier, a key or an address. */
 const LONG_RUN = /[0-9A-Za-z_-]{16,}/g
-/** Parts of the names of methods, options and errors, such as `getTransaction`, and of words that are joined. */
+/** Parts of names of methods, options and errors, such as `getTransaction`, and of joined words. */
 const NAME_PARTS = /[_-]+|(?<=[a-z])(?=[A-Z])/
 const NAME_PART = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]{1,15})$/
 
@@ -40,8 +40,8 @@ export function serverReply(
 const isName = (run: string): boolean => run.split(NAME_PARTS).every((part) => NAME_PART.test(part))
 
 /**
- * Text of a server for the operator, in one line, bounded, without keys and addresses. A server may want to write to a
- * terminal, or repeat the key of its URL.
+ * Text of a server for the operator, in one line, limited, without keys and addresses. The text may contain terminal
+ * commands, or the key of its URL.
  */
 export function cleanMessage(text: string, secrets: readonly string[]): string {
   return secrets

@@ -22,15 +22,15 @@ type BuildingState = Readonly<{ version: string; stage: 'events' | 'proving' }>
 
 const PROGRESS = openBuildRow<BuildingState>('mirroring')
 
-/** The store of a mirror that is being built. Nothing serves it before it has the name of the store. */
+/** Store of a mirror while it is built. Nothing serves it before it has the name of the store. */
 export type BuildingMirror = Readonly<{
   path: string
   db: DatabaseSync
   /** Whether an interrupted build began this store. */
   resumed: boolean
-  /** Sorts and indexes the events, in one transaction. Nothing can be added with `index` twice. */
+  /** Sorts and indexes the events, in one transaction. Must be called once at most. */
   index(): void
-  /** Gives the store its settings and its name, when it was proved `now`. */
+  /** Gives the store its settings and its name. `now` is the time of the proof. */
   finish(now: Ms): void
   close(): void
 }>
@@ -49,7 +49,7 @@ export function removeBuildingMirror(dataDirectory: string): void {
   removeStore(buildingMirrorPath(dataDirectory))
 }
 
-/** Opens the store that an interrupted build of the same version and log has left, or an empty one. */
+/** Opens the store of an interrupted build of the same version and log, or an empty one. */
 export function openBuildingMirror(
   dataDirectory: string,
   version: string,

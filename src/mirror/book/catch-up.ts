@@ -17,26 +17,28 @@ import { pageEntries } from '../origin/page-entries.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import type { MonthEnd, ProvenTree } from '../proof/proven-tree.ts'
 
-/** Parts of a catch-up. The book's transaction has begun, and is open again when the catch-up ends. */
+/** Parts of a catch-up. The book's transaction is open when the catch-up begins and when it ends. */
 export type CatchUp = Readonly<{
   origin: Origin
   book: MirrorBook
   keys: OriginKeys
-  /** Folder for downloaded files. They are removed when they are read. */
+  /** Folder for downloaded files, which are removed when they are read. */
   folder: string
-  /** Missing events from which month files are read in place of pages. */
+  /** Missing events from which month files are read instead of pages. */
   archiveEventsMin: number
   signal: AbortSignal
-  /** Called after each batch, with the events since the last commit. Returns whether it has committed and begun again. */
+  /**
+   * Called after each batch with the number of uncommitted events. Returns whether it has committed and begun again.
+   */
   onBatch(uncommitted: number): boolean
-  /** Called when a month of the origin ends here and its signed end is right. May commit it, and begin again. */
+  /** Called when a month of the origin ends and its signed end is right. May commit it, and begin again. */
   onMonthEnd(end: MonthEnd): void
 }>
 
 /** Entries that are taken before they are written. */
 const UNKEPT_ENTRIES_MAX = 5_000
 
-/** Takes entries into the book, with the signed ends of the months that they end. */
+/** Applies entries to the book, with the signed ends of the months that they end. */
 type EntryTaker = Readonly<{
   /** Takes entries up to a seq, in order. */
   take(entries: readonly MirrorEntry[], upTo: number): Promise<void>
@@ -80,8 +82,8 @@ export function openEntryTaker(
 }
 
 /**
- * Takes all events up to a proved tree into the book: from month files when there are many, then from pages. Throws what
- * the parts of it throw; the caller rolls back. Does not compare the tree: the caller commits it.
+ * Applies all events up to a proved tree to the book: from month files when there are many, then from pages. Throws the
+ * errors of its parts; the caller rolls back. Does not compare the tree; the caller commits it.
  */
 export async function catchUpWith(parts: CatchUp, target: ProvenTree): Promise<void> {
   const { book, origin, signal } = parts
@@ -97,7 +99,7 @@ export async function catchUpWith(parts: CatchUp, target: ProvenTree): Promise<v
   }
 }
 
-/** Takes events from month files, while many are missing. The files of the next month are downloaded meanwhile. */
+/** Applies events from month files while many are missing. Downloads the next month's files meanwhile. */
 async function takeMonths(
   parts: CatchUp,
   taker: EntryTaker,
@@ -132,7 +134,7 @@ async function takeMonths(
 
 type MissingMonth = OriginMonth & Readonly<{ firstSeq: number }>
 
-/** Months that have events which the book lacks, up to a seq. */
+/** Months with events that the book lacks, up to a seq. */
 async function missingMonths(
   { book, origin, signal }: CatchUp,
   upTo: number,
@@ -161,12 +163,14 @@ async function fetchMonth(
     const expected = file === 'events' ? closed?.manifest.gzip : closed?.manifest.details
     return downloadMonth(origin, folder, { month, file, expected: expected ?? null }, signal)
   }
-  // In this order: the details of an open month may have grown meanwhile, and must not lack any.
+  // In this order, because the details of an open month may grow meanwhile and must not lack any.
   const files = { events: await download('events'), details: await download('details') }
   return { month, firstSeq, lastSeq: closed?.manifest.lastSeq ?? files.events.lastSeq, files, closed }
 }
 
-/** Takes one month from its files. Returns its signed end; null for an open month, or one that ends beyond the target. */
+/**
+ * Applies one month from its files. Returns its signed end; null for an open month, or one that ends beyond the target.
+ */
 async function takeMonth(
   { book, signal }: CatchUp,
   taker: EntryTaker,
@@ -190,8 +194,8 @@ async function takeMonth(
 }
 
 /**
- * Runs a change of the book, which begins and ends its own transaction. When the files of a month get other bytes here
- * than the published ones, as with another zlib, takes the published segments, and runs it again.
+ * Runs a change of the book, which begins and ends its own transaction. If the month files get other bytes than the
+ * published ones, as with another zlib, uses the published segments and runs it again.
  */
 export async function withServedMonths(
   parts: Pick<CatchUp, 'origin' | 'book' | 'keys' | 'folder' | 'signal'>,
@@ -205,7 +209,7 @@ export async function withServedMonths(
       } catch (error) {
         if (!(error instanceof ManifestError) || served.has(error.month)) throw error
         served.set(error.month, await fetchClosed(parts, error.month))
-        // The change was undone, so the segments of every month are given again.
+        // The change was undone, so the segments of every month are needed again.
         for (const files of served.values()) parts.book.serveMonth(files)
       }
     }

@@ -25,12 +25,14 @@ import { openServedPieces, replaceSealed } from './served-pieces.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { Tree } from '../../tlog/proof.ts'
 
-/** Thrown when a tree or month that was computed here is not the one that the origin signed or published. */
+/** Error for a computed tree or month that differs from the one that the origin signed or published. */
 export class MismatchError extends Error {
   override readonly name = 'MismatchError'
 }
 
-/** Thrown when a closed month has the signed events, and its files or manifest have other bytes than the published ones. */
+/**
+ * Error for a closed month that has the signed events but other bytes in its files or manifest than the published ones.
+ */
 export class ManifestError extends MismatchError {
   readonly month: Month
 
@@ -40,37 +42,37 @@ export class ManifestError extends MismatchError {
   }
 }
 
-/** Thrown for an event that this Daybook cannot apply. A newer one may. */
+/** Error for an event that this Daybook cannot apply. A newer one may. */
 export class UnknownEventError extends Error {
   override readonly name = 'UnknownEventError'
 }
 
-/** The store of a mirror, to which only proved trees are committed. All calls but `tree` change it. */
+/** Store of a mirror, to which only proved trees are committed. All calls but `tree` change it. */
 export type MirrorBook = Readonly<{
   head(): Head
   fold(): Fold
-  /** The seq of the next entry, and the earliest moment that it may have. */
+  /** Seq of the next entry, and its earliest possible moment. */
   next(): ExpectedNext
-  /** Root of the tree up to the last entry taken. */
+  /** Root of the tree up to the last applied entry. */
   root(): Hash
   /** The stored tree of a size up to the head. */
   treeAt(size: number): Tree
-  /** Months whose end must be given to `closeWith` before an entry of this moment can be taken. */
+  /** Months whose end `closeWith` must get before an entry of this moment can be applied. */
   monthsBefore(month: Month): readonly Month[]
   /** Gives the signed end of a closed month. */
   closeWith(closed: ClosedMonth): void
-  /** Gives a segment of the origin's file, which the archive stores if it has the same lines. */
+  /** Adds a segment of the origin's file, which the archive stores if it has the same lines. */
   addPiece(month: Month, file: MonthFile, piece: MonthSegment): void
   /**
-   * Stores the segments of a month's files as the origin has published them, in place of those that were compressed here,
-   * in a transaction of its own. The others will be stored when their lines are taken. Throws a `WrongError` for a file
-   * that is none of an archive, and a `MismatchError` for other lines.
+   * Replaces the stored segments of a month's files by the published ones, in a transaction of its own. Further
+   * segments are stored when their lines are applied. Throws a `WrongError` for a file that is no archive file, and a
+   * `MismatchError` for other lines.
    */
   serveMonth(files: MonthFiles): void
   begin(): void
   /** Appends the entry. Throws a `WrongError` or an `UnknownEventError` when it cannot be applied. */
   take(entry: MirrorEntry): void
-  /** Writes what was taken. Throws a `MismatchError` when a month does not end as the origin published it. */
+  /** Writes the appended entries. Throws a `MismatchError` when a month does not end as the origin published it. */
   keep(): void
   /** Commits everything as this tree, with its signature. Throws a `MismatchError` when it is another tree. */
   commit(tree: ProvenTree): Head
@@ -151,11 +153,11 @@ export function openMirrorBook(db: DatabaseSync): MirrorBook {
   }
 }
 
-/** A tree of the lines that the origin sent. It is signed by the log's own signature, or not at all. */
+/** Tree of the origin's lines. It has the log's own signature, or none. */
 type CheckedTree = {
   /** The entry that is appended. */
   current: MirrorEntry | null
-  /** The signed tree of the present commit; null in a commit without signature. */
+  /** Signed tree of the current commit; null in a commit without signature. */
   proved: ProvenTree | null
   readonly open: typeof openTreeWriter
   readonly root: () => Hash
@@ -187,7 +189,7 @@ function openCheckedTree(): CheckedTree {
   return checked
 }
 
-/** The signed tree, if it is the one that was computed here. Throws a `MismatchError` otherwise. */
+/** Signed tree, if it equals the computed one. Throws a `MismatchError` otherwise. */
 function sameTree(signed: ProvenTree | null, { size, root }: Tree): ProvenTree {
   if (signed?.size === size && isSame(signed.root, root)) return signed
   throw new MismatchError(
@@ -218,10 +220,10 @@ function openSignatures(db: DatabaseSync): MirrorBook['signAgain'] {
 /** Signed ends of months that are to be closed. */
 type MonthEnds = Readonly<{
   add(closed: ClosedMonth): void
-  /** The signed tree of this size; null when no month is to end there. */
+  /** Signed tree of this size; null when no month ends there. */
   endAt(size: number): ProvenTree | null
   missingBefore(head: Head, month: Month): readonly Month[]
-  /** Compares the months that the store has closed with their published manifests, and forgets them. */
+  /** Compares closed months of the store with their published manifests, and then drops them. */
   check(): void
   clear(): void
 }>

@@ -4,13 +4,13 @@ import { FILE_CODES } from '../../log/store/archive-tables.ts'
 import type { MonthFile } from '../../log/store/reader.ts'
 import { beginMonthFile, openSegmentWriter } from '../../log/archive/open-month-file.ts'
 
-/** A segment that another node has published, with its lines. */
+/** Segment that another node has published, with its lines. */
 type PublishedSegment = Readonly<{ lastSeq: number; raw: Uint8Array; bytes: Uint8Array }>
 
 /**
  * Replaces the stored segments of an open month's file by those that another node has published, in the caller's
- * transaction. Returns false when they do not hold the same lines, compressed by another version of zlib: the caller must
- * then roll back. The archive writer must be reloaded afterwards.
+ * transaction. Both must hold the same lines, perhaps compressed by another version of zlib. Otherwise returns false,
+ * and the caller must roll back. The archive writer must be reloaded afterwards.
  */
 export function replaceSegments(
   db: DatabaseSync,

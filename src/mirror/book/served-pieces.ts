@@ -9,19 +9,19 @@ import type { Month } from '../../protocol/moment.ts'
 import { fileSegments, type MonthFiles, type MonthSegment } from '../months/file-entries.ts'
 
 /**
- * Segments of the origin's month files that the archive of the mirror will ask for. So a mirror whose zlib compresses
- * otherwise still stores the published bytes.
+ * Segments of the origin's month files that the mirror's archive will need. With them, a mirror whose zlib compresses
+ * differently still stores the published bytes.
  */
 type ServedPieces = Readonly<{
   add(month: Month, file: MonthFile, piece: MonthSegment): void
   segmentOf: SegmentOf
-  /** Forgets the pieces that will not be asked for when the events up to `seq` are written. */
+  /** Drops the pieces that are no longer needed when the events up to `seq` are written. */
   forgetStored(seq: number): void
-  /** Forgets all pieces, when they will not be asked for. */
+  /** Drops all pieces. */
   clear(): void
 }>
 
-/** A piece, with a digest in place of its lines, which take about ten times as much memory. */
+/** Piece with a digest instead of its lines, which take about ten times as much memory. */
 type KeptPiece = Readonly<{ lastSeq: number; bytes: Uint8Array; digest: string }>
 
 export function openServedPieces(): ServedPieces {
@@ -39,7 +39,7 @@ export function openServedPieces(): ServedPieces {
       return piece?.digest === hash('sha256', raw) ? piece.bytes : deflateSegment(raw)
     },
     forgetStored(seq) {
-      // A segment that is not full is stored later, when its month ends.
+      // An incomplete segment is stored later, when its month ends.
       const stored = seq - (seq % SEGMENT_SEQS)
       for (const [key, { lastSeq }] of pieces) if (lastSeq <= stored) pieces.delete(key)
     },
@@ -49,8 +49,8 @@ export function openServedPieces(): ServedPieces {
 
 /**
  * Replaces the stored segments of a month by the published ones, in the caller's transaction. Calls `onRest` with each
- * published one whose lines are not in a stored segment yet. Returns false when the others hold other lines than the store:
- * the caller must then roll back.
+ * published one whose lines are in no stored segment yet. Returns false when the others have other lines than the
+ * store; the caller must then roll back.
  */
 export function replaceSealed(
   db: DatabaseSync,

@@ -29,7 +29,7 @@ export async function runMirror(
   await demandFreePort('--ops-port', settings.opsHost, settings.opsPort)
   using _witnessLock = (await settings.witness?.take()) ?? null
   await build(settings, context, lines)
-  // The modules of the service take most of the time that a command needs to start.
+  // Loading the service takes most of a command's start.
   const { startMirror } = await import('./served-mirror.ts')
   const service = await startMirror(settings, context, lines)
   const { port, opsPort } = service
@@ -92,7 +92,7 @@ function unlistedWords(url: string): string {
   return `the log at ${url} does not list the key of --vkey: compare the key with the one that the operator of the log has published; nothing was fetched`
 }
 
-/** `fetch` that logs why an attempt has failed, because the client tries again for a while in silence. */
+/** `fetch` that logs why an attempt has failed, because the client retries silently for a while. */
 function loggingFetch(lines: LogLines, stopped: AbortSignal): Surroundings['fetch'] {
   let logged = ''
   const log = (url: string, why: string): void => {

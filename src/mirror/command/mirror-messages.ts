@@ -20,7 +20,7 @@ export type FromMirror =
   | Readonly<{ is: 'broken'; reason: string }>
 
 /**
- * Messages of the main thread to the thread. `close`: it ends. `shown`: somebody has submitted a checkpoint that seems to
- * contradict the mirror.
+ * Messages of the main thread to the thread. `close`: it ends. `shown`: a caller has submitted a checkpoint that seems
+ * to contradict the mirror.
  */
 export type ToMirror = Readonly<{ is: 'close' }> | Readonly<{ is: 'shown'; note: string }>

@@ -94,10 +94,10 @@ function settingsOf(
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
 
-/** Adds verifier keys to those of earlier options. An environment variable holds several with spaces between them. */
+/** Adds verifier keys to those of earlier options. An environment variable has several, separated by spaces. */
 function vkeys(text: string, earlier: readonly string[]): readonly string[] {
   const written = text.split(/\s+/).filter((one) => one !== '')
-  // An empty text names no key, and is no key either.
+  // An empty text names no key, and is refused.
   for (const one of written.length === 0 ? [''] : written) {
     if (parseVkey(sha256, one) === undefined)
       throw new InvalidArgumentError(

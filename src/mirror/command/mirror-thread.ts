@@ -7,12 +7,12 @@ import type { FromMirror, MirrorThreadSettings, ToMirror } from './mirror-messag
 import { askOriginForHead } from './origin-barrier.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 
-/** Milliseconds between two looks at the state, whose delay grows with time. */
+/** Milliseconds between two reports of the state, whose delay grows with time. */
 const STATE_MS = 1_000
 
 /**
- * Runs the thread that follows the origin, with the only writing connection to the store. This is the composition root of
- * the thread, so it may read the clock.
+ * Runs the thread that follows the origin, with the only writing connection to the store. This is the composition root
+ * of the thread, so it may read the clock.
  */
 async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<void> {
   const { head, barrier, ...own } = settings
@@ -23,7 +23,7 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
   using mirroring = openMirroring({ ...own, now: () => msOf(Date.now()), around: {} }, openHeadCell(head), {
     onCommitted(commit) {
       send({ is: 'committed', commit })
-      // The state is whole when the proof has ended, which waits for nothing.
+      // The state is complete when the synchronous end of the proof is over.
       setImmediate(sendState)
     },
     onFault(reason) {

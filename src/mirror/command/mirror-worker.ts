@@ -5,7 +5,7 @@ import type { FromMirror, MirrorThreadSettings, ToMirror } from './mirror-messag
 /** Listeners of the main thread to the thread that follows the origin. */
 type MirrorWorkerListeners = Readonly<{
   onMessage(message: Exclude<FromMirror, { is: 'broken' }>): void
-  /** Called when the mirror cannot be written any more. The service must stop. */
+  /** Called when the mirror can no longer be written. The service must stop. */
   onBroken(reason: string): void
 }>
 
@@ -13,7 +13,7 @@ type MirrorWorkerListeners = Readonly<{
 type MirrorWorker = AsyncDisposable &
   Readonly<{
     kill(): Promise<void>
-    /** Lets the mirror judge a checkpoint that did not come from its origin. */
+    /** Makes the mirror judge a checkpoint that did not come from its origin. */
     show(note: string): void
   }>
 

@@ -6,26 +6,27 @@ import { SEQ_MAX } from '../../protocol/parameters.ts'
 import { type Seq, seqOf } from '../../protocol/seq.ts'
 import { openBarrierCell } from '../../serve/following/barrier-cell.ts'
 
-/** Milliseconds between two questions to the origin, however many callers ask. */
+/** Milliseconds between two requests to the origin, however many callers ask. */
 const PACE_MS = 3 * SECOND_MS
-/** Longest wait for the origin, which may ask an origin of its own. */
+/** Timeout of the origin, which may ask an origin of its own. */
 const ANSWER_MS_MAX = 8 * SECOND_MS
 
 /** Most bytes of its refusal, after any content coding. */
 const ANSWER_BYTES_MAX: number = 64 * 1024
 
-/** The origin that is asked how far the log goes. */
+/** Origin that is asked for the head of the log. */
 type AskedOrigin = Readonly<{
   url: string
-  /** Id of the log that its answer must be of. */
+  /** Log id that its answer must have. */
   log: string
   /** Whether the mirror still follows. */
   follows(): boolean
 }>
 
 /**
- * Answers the questions of all threads for the head of the whole log until the signal. The origin refuses a cursor beyond
- * every log, and its refusal names the head: that of the whole log, also when the origin is a mirror itself.
+ * Answers the questions of all threads for the head of the whole log, until the signal aborts. The origin refuses a
+ * cursor beyond every log, and its refusal has the head. If the origin is a mirror, that is the head of the whole log
+ * too.
  */
 export async function askOriginForHead(
   buffer: SharedArrayBuffer,
@@ -44,7 +45,7 @@ export async function askOriginForHead(
 
 const QUESTION = `${ENDPOINT_PATHS.events}?after=${SEQ_MAX}&limit=1`
 
-/** Head of the whole log; null when the origin does not say. */
+/** Head of the whole log; null when the origin does not tell. */
 async function askHead({ url, log }: AskedOrigin, stopped: AbortSignal): Promise<Seq | null> {
   try {
     const signal = AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_MS_MAX)])
@@ -57,7 +58,7 @@ async function askHead({ url, log }: AskedOrigin, stopped: AbortSignal): Promise
     if (!('code' in problem && problem.code === 'cursor-ahead' && 'head' in problem)) return null
     return typeof problem.head === 'number' ? seqOf(problem.head) : null
   } catch {
-    // The origin is away, or what answers is none. The mirror's own following reports that.
+    // The origin is unreachable, or another service answers. The mirror's own following reports that.
     return null
   }
 }

@@ -9,7 +9,7 @@ import { openStoredTree } from '../../log/tree/stored-tree.ts'
 import { isSame } from '../../tlog/hash.ts'
 import { formatNote, parseVkey } from '../../tlog/note.ts'
 
-/** Longest time that a checkpoint waits until the mirror has its tree, in milliseconds. */
+/** Longest time in milliseconds that a checkpoint waits until the mirror has its tree. */
 const PROOF_WAIT_MS_MAX = 5_000
 /** Milliseconds between two looks at the head meanwhile. */
 const LOOK_MS = 50
@@ -19,15 +19,15 @@ type ProvedLogParts = Readonly<{
   head: Pick<HeadCell, 'read'>
   /** Whether the origin has contradicted what it signed. */
   isStopped(): boolean
-  /** Called with a checkpoint that the log has signed, and that contradicts the tree of the mirror. */
+  /** Called with a checkpoint that the log has signed and that contradicts the mirror's tree. */
   onFork(note: string): void
   /** `PROOF_WAIT_MS_MAX` if absent. */
   waitMsMax?: number | undefined
 }>
 
 /**
- * Opens the log of a mirror, for the witness of the mirror. A checkpoint may be cosigned only when the mirror itself has
- * built and proved the tree, and none after a contradiction.
+ * Opens the log of a mirror, for the mirror's witness. A checkpoint may be cosigned only when the mirror itself has
+ * built and proved the tree. After a contradiction none may be cosigned.
  */
 export function openProvedLog(
   { data, head, isStopped, onFork, waitMsMax = PROOF_WAIT_MS_MAX }: ProvedLogParts,
@@ -48,7 +48,7 @@ export function openProvedLog(
 
   return {
     origin,
-    // Read for each checkpoint: the mirror takes over proved changes of the keys.
+    // Read for each checkpoint, because the mirror adopts proved changes of the keys.
     get keys() {
       return signingVkeys(db).flatMap((vkey) => parseVkey(sha256, vkey) ?? [])
     },

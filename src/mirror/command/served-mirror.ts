@@ -51,17 +51,17 @@ export type ServedMirrorSettings = Omit<NodeSettings, 'asksChain' | 'following' 
     mirrorOf: string
     opsHost: string
     opsPort: number
-    /** Witness as which the mirror cosigns; null when it does not. */
+    /** Witness of the mirror; null when the mirror does not cosign. */
     witness: MirrorWitness | null
-    /** Longest time that a checkpoint to cosign waits for its proof; that of `openProvedLog` if absent. */
+    /** Longest time that a checkpoint to cosign waits for its proof; by default that of `openProvedLog`. */
     proofWaitMsMax?: number
-    /** Whether the whole log is hashed before the first answer too, not only in the background. */
+    /** Whether to hash the whole log before the first answer too, not only in the background. */
     verifyFirst: boolean
     /** Pace of the background audits; `AUDIT_PACE` if absent. */
     auditPace?: AuditPace
   }>
 
-/** A mirror that is served. `broken` resolves with the reason when it must stop by itself. */
+/** Served mirror. `broken` resolves with the reason when it must stop by itself. */
 export type ServedMirror = AsyncDisposable &
   Readonly<{
     port: number
@@ -72,7 +72,9 @@ export type ServedMirror = AsyncDisposable &
     broken: Promise<string>
   }>
 
-/** Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Settles when it listens. */
+/**
+ * Serves a built mirror, and follows its origin. The caller holds the lock of the directory. Resolves when it listens.
+ */
 export async function startMirror(
   settings: ServedMirrorSettings,
   context: CommandContext,
@@ -89,8 +91,8 @@ export async function startMirror(
   const broken = Promise.withResolvers<string>()
   const received = openReceiver(settings, openReportCell<MirrorFigures>(memory.mirror), registry, lines)
 
-  // The thread starts first, because it sets the head that the fronts begin with. Its connection, which writes, is the
-  // first of the process.
+  // The thread starts first, because it sets the initial head of the fronts. Its writing connection is the first of the
+  // process.
   const { head, barrier } = memory
   const followed = { ...settings.followed, head, barrier }
   const worker = await startMirrorWorker(followed, { onMessage: received.take, onBroken: broken.resolve })
@@ -154,13 +156,13 @@ export async function startMirror(
 type MirrorFigures = Omit<MirrorReport, 'version'>
 
 type Receiver = Readonly<{
-  /** Takes a message of the thread that follows the origin. */
+  /** Receives a message of the thread that follows the origin. */
   take(message: Exclude<FromMirror, { is: 'broken' }>): void
   /** Checks of `/readyz` that say how the mirror follows. */
   checks(): Readonly<{ following: boolean; origin_agrees: boolean }>
 }>
 
-/** Opens the receiver of the thread's messages, which go to the report of the mirror, metrics and log lines. */
+/** Opens the receiver of the thread's messages, which update the mirror's report, metrics and log lines. */
 function openReceiver(
   { mirrorOf }: ServedMirrorSettings,
   cell: ReportCell<MirrorFigures>,
@@ -196,7 +198,7 @@ function openReceiver(
   }
 }
 
-/** Registers the metrics of a mirror. The state is null before the thread that follows the origin has sent it. */
+/** Registers the metrics of a mirror. The state is null before the thread has sent it. */
 function openMirrorMetrics(
   registry: Registry,
   state: () => MirrorState | null,

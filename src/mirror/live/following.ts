@@ -31,11 +31,11 @@ export type FollowingParts = Readonly<{
   folder: string
   archiveEventsMin: number
   signal: AbortSignal
-  /** Checkpoints that did not come from the origin. They are taken out to be judged. */
+  /** Checkpoints that did not come from the origin. They are removed when they are judged. */
   shown: string[]
   /** Called when the origin has shown a seq. */
   onOriginHead(seq: number): void
-  /** Called when a checkpoint that was asked for at this moment agrees with everything that the mirror has. */
+  /** Called when a checkpoint, requested at `askedMs`, agrees with the whole mirror. */
   onProved(askedMs: number): void
   /** Called with the status of the origin. */
   onStatus(word: Pick<OriginStatus, 'head' | 'held' | 'upstream'>): void
@@ -43,26 +43,26 @@ export type FollowingParts = Readonly<{
 
 /** Follows an origin until something fails. */
 type FollowingLog = Readonly<{
-  /** Follows without end. Rejects with the failure, after which it may be called again. */
+  /** Follows without end. Rejects with a failure, after which it may be called again. */
   follow(): Promise<never>
 }>
 
 /** Shortest time between two checkpoints, in milliseconds. */
 const CHECKPOINT_MS = 2_000
-/** Time after which a checkpoint is asked for although nothing has moved. */
+/** Time after which a checkpoint is requested although nothing has changed. */
 const IDLE_MS = 20_000
-/** Time between two questions for the held drafts and the witnesses. */
+/** Time between two requests for the held drafts and the witnesses. */
 const STATUS_MS = 30_000
-/** Time for which the origin may show an older tree: a cache or a node of several may be behind. */
+/** Time for which the origin may show an older tree, because a cache or one of several nodes may be behind. */
 const ROLLBACK_MS = 60_000
 /** Time between two checkpoints while it does. */
 const BEHIND_MS = 5_000
-/** Attempts at a checkpoint or a list of keys that is wrong. */
+/** Attempts after a wrong checkpoint or a wrong list of keys. */
 const MISTAKES_MAX = 3
 
 const ONCE = { attemptsMax: 1 } as const
 
-/** Opens the following of an origin into an open store. */
+/** Opens the follower that writes an origin's log to an open store. */
 export function openFollowing(parts: FollowingParts): FollowingLog {
   const { origin, store, signal } = parts
   const { now } = origin.around
@@ -71,7 +71,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
   const witnessed = openPassWitnessed(parts)
   let statusAt = -STATUS_MS
 
-  /** Takes the newest checkpoint in: applies a larger tree, and judges any other. */
+  /** Requests the newest checkpoint. Applies a larger tree, and judges any other. */
   async function accept(feed: StreamFeed | null): Promise<'followed' | 'reopen'> {
     const { tree, keys, askedMs } = await checkpoints.newest()
     const own = store.checkpoint()
@@ -98,7 +98,7 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
     if (keys !== null) await witnessed.ask(keys)
   }
 
-  /** Follows with one stream, until it is of no use. */
+  /** Follows with one stream, until that is no longer usable. */
   async function followStream(): Promise<void> {
     await using stack = new AsyncDisposableStack()
     const feed = openStreamFeed(origin, store.book.next(), signal)
@@ -131,8 +131,8 @@ export function openFollowing(parts: FollowingParts): FollowingLog {
 }
 
 /**
- * Waits until the stream has shown a newer event, or for `IDLE_MS`; for `CHECKPOINT_MS` while the stream is broken, because
- * it waits longer before it connects again. Throws what has ended the stream.
+ * Waits until the stream has shown a newer event, or for `IDLE_MS`. While the stream is broken, waits only for
+ * `CHECKPOINT_MS`, because the stream waits longer before it reconnects. Throws the error that has ended the stream.
  */
 async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<void> {
   const { now } = parts.origin.around
@@ -147,19 +147,19 @@ async function somethingNew(parts: FollowingParts, feed: StreamFeed): Promise<vo
 }
 
 type Checkpoints = Readonly<{
-  /** The keys that proved the newest checkpoint; null before the first. */
+  /** Keys that proved the newest checkpoint; null before the first. */
   keys(): OriginKeys | null
-  /** The newest checkpoint. `askedMs`: when it was asked for, by the clock of the surroundings. */
+  /** Newest checkpoint. `askedMs` is the time of the request, by the clock of the surroundings. */
   newest(): Promise<Readonly<{ tree: ProvenTree; keys: OriginKeys; askedMs: number }>>
 }>
 
-/** Opens the questions for checkpoints, with the keys by which they are proved. */
+/** Opens the requests for checkpoints, with the keys that prove them. */
 function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts): Checkpoints {
   const { now, sleep } = origin.around
   let known: OriginKeys | null = null
   let askedAt = -CHECKPOINT_MS
 
-  /** The keys of the store. The operator may have pinned a key that it does not list yet. */
+  /** Keys of the store. The operator may have pinned a key that it does not list yet. */
   async function firstKeys(): Promise<OriginKeys> {
     try {
       return await store.knownKeys()
@@ -184,7 +184,7 @@ function openCheckpoints({ origin, store, signal, onOriginHead }: FollowingParts
   }
 }
 
-/** Throws a `ContradictionError` at a checkpoint that the log has signed, and whose tree is not the mirror's. */
+/** Throws a `ContradictionError` for a checkpoint that the log has signed with another tree than the mirror's. */
 async function judgeShown({ store, shown }: FollowingParts, checkpoints: Checkpoints): Promise<void> {
   const note = shown.pop()
   if (note === undefined) return
@@ -225,7 +225,7 @@ function openJudge({ origin, store, signal }: FollowingParts): Judge {
     },
     wasRight: () => void (mistakes = 0),
     async judged(error) {
-      // During an outage nobody knows what the origin would have shown. A refused cursor is an answer of an older log.
+      // An outage does not count as showing an older tree. A refused cursor does: it is the answer of an older log.
       if (error instanceof DaybookError && mayPass(error)) behindSince = null
       if (error instanceof AnotherLogError)
         return anotherLog(origin, store.identity, store.checkpoint(), signal)
@@ -239,8 +239,8 @@ function openJudge({ origin, store, signal }: FollowingParts): Judge {
 }
 
 /**
- * The error for an origin that has named another log in an answer: a contradiction when its list of keys says so too. A
- * single answer may come from another service behind the same address, and is a failure that may pass.
+ * Error for an origin that has named another log in an answer. If its list of keys confirms it, this is a
+ * contradiction. Otherwise another service behind the same address may have answered, which is a temporary failure.
  */
 async function anotherLog(
   origin: Origin,
@@ -280,19 +280,19 @@ type ApplyParts = Readonly<{
 }>
 
 /**
- * Events after which the end of a month that a trusted key has signed is committed by itself, so that no transaction
- * grows with a long gap.
+ * Events after which the end of a month with a trusted signature is committed separately, so that transactions stay
+ * small in a long gap.
  */
 const MONTH_COMMIT_EVENTS = 10_000
-/** Longest wait for events that a checkpoint covers and the stream has not brought, in milliseconds. */
+/** Longest wait in milliseconds for events that a checkpoint covers and the stream has not brought. */
 const STREAM_WAIT_MS = 2_000
-/** Attempts to read events whose tree is not the signed one: an answer may have been damaged on its way. */
+/** Attempts to read events whose tree is not the signed one, because an answer may have been damaged on its way. */
 const PROOF_ATTEMPTS_MAX = 3
 const RETRY_MS = 1_000
 
 /**
- * Applies a larger tree that the log has signed, in one commit, from the stream. Returns false when the stream has
- * shown other events or none. The stream is of no use then.
+ * Applies a larger tree that the log has signed from the stream, in one commit. Returns false when the stream has shown
+ * other events or none. Then the stream is no longer usable.
  */
 async function applyFromStream(
   { origin, store, keys, signal }: ApplyParts,
@@ -323,7 +323,7 @@ async function applyFromPages(parts: ApplyParts, tree: ProvenTree): Promise<void
   const { book } = store
   /** Commits the end of a month that a trusted key has signed. */
   function onMonthEnd({ trusted: end }: MonthEnd): void {
-    // The target proves every other end, in one transaction with it: anyone can list a retired key.
+    // The target proves every other end in its own transaction, because anyone can list a retired key.
     if (end === null || end.size >= tree.size) return
     if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
     store.putKeys(keys)

@@ -4,12 +4,12 @@ import { ContradictionError } from '../proof/contradiction.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import { formatCount } from '../../protocol/amount.ts'
 
-/** Place of a signed tree beside the mirror's: of the same size, larger, or an older one of the same log. */
+/** Relation of a signed tree to the mirror's: of the same size, larger, or an older one of the same log. */
 export type TreePlace = 'level' | 'ahead' | 'behind'
 
 /**
- * Compares a tree that the log has signed with the stored one. Throws a `ContradictionError` when they cannot belong to one
- * log: the two notes are a proof for everyone. `served` is the note that the origin sent.
+ * Compares a tree that the log has signed with the stored one. Throws a `ContradictionError` when they cannot belong to
+ * one log; the two notes prove this to everyone. `served` is the origin's note.
  */
 export function placeOfTree(
   book: MirrorBook,
@@ -28,7 +28,7 @@ export function placeOfTree(
   return tree.size === head ? 'level' : 'behind'
 }
 
-/** The contradiction of an origin that has shown a shorter log for too long. */
+/** Contradiction of an origin that has shown a shorter log for too long. */
 export function rollback(own: string, tree: ProvenTree, head: number): ContradictionError {
   return new ContradictionError(
     `ROLLBACK: the origin signed ${formatCount(head, 'event')} and now shows ${tree.size}: it was shortened, or an old copy is served`,

@@ -15,16 +15,16 @@ import { type OriginKeys, type Pins, proveKeys } from '../proof/origin-keys.ts'
 import type { ProvenTree } from '../proof/proven-tree.ts'
 import type { HeadCell } from '../../log/head-cell.ts'
 
-/** The origin's word about its held drafts, and when it gave it. */
+/** The origin's report about its held drafts, and its time. */
 export type OriginHeld = Readonly<{ counts: Finality; notedAt: Ms }>
 
-/** Moments of the last proof and of the origin's last answer; null before. */
+/** Times of the last proof and of the origin's last answer; null before the first. */
 export type Seen = Readonly<{ provedAt: Ms | null; contactAt: Ms | null }>
 
 /** Events that became visible in one commit. */
 export type MirrorCommit = Readonly<{ events: number; seq: number; atMs: Ms | null }>
 
-/** The store of a mirror that is served while it follows. */
+/** Store of a mirror that is served while it follows. */
 export type MirrorStore = Disposable &
   Readonly<{
     dataDirectory: string
@@ -45,12 +45,12 @@ export type MirrorStore = Disposable &
     /** Replaces the signature of the newest tree and the keys, in one transaction. */
     signAgain(tree: ProvenTree, keys: OriginKeys): void
     putHeld(word: OriginHeld): void
-    /** Moments as the last mirror of this directory has kept them. */
+    /** Times that the last mirror of this directory has stored. */
     seen(): Seen
     putSeen(seen: Seen): void
   }>
 
-/** Directory of a mirror, and the verifier keys that the operator gave; without any, the kept ones count. */
+/** Directory of a mirror, and the operator's verifier keys. Without any, the stored ones count. */
 type MirrorDirectory = Readonly<{ dataDirectory: string; vkeys: readonly string[] }>
 
 /** Opens the store of a mirror for its only writer. Throws a `StoreError` when it is no mirror, or was changed. */
@@ -89,7 +89,7 @@ function storeOf(
 
   function show(tree: ProvenTree): void {
     mark.write({ log: identity.id, checkpoint: tree.note, former: identity.former })
-    // Known only now: after a failed write the origin's checkpoint is another one, so the mirror comes here again.
+    // Known only now. After a failed write the origin's next checkpoint differs, so the mirror comes here again.
     checkpoint = tree.note
     const { seq, atMs } = book.head()
     cell.move(seq)
@@ -140,7 +140,9 @@ function putKeys(db: DatabaseSync, { listed }: OriginKeys): void {
   if (JSON.stringify(readKeys(db)) !== JSON.stringify(listed)) replaceKeys(db, listed)
 }
 
-/** Opens the rows that the mirror writes about itself. `onHeld` is called when the word about held drafts has changed. */
+/**
+ * Opens the rows that the mirror writes about itself. `onHeld` is called when the report about held drafts has changed.
+ */
 function openRows(
   db: DatabaseSync,
   first: MirrorMeta,
@@ -162,7 +164,7 @@ function openRows(
     },
     seen: () => ({ provedAt: momentOrNull(meta.provedAt), contactAt: momentOrNull(meta.contactAt) }),
     putSeen(seen) {
-      // Only keys that have proved something replace the kept ones.
+      // Only keys that have proved something replace the stored ones.
       put(seen.provedAt === meta.provedAt ? seen : { ...seen, vkeys, firstUse })
     },
   }

@@ -25,19 +25,19 @@ import {
 } from '../../verify/reading/json-values.ts'
 import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 
-/** Passes on what the witnesses of the log vouch for. */
+/** Passes on the checkpoints that the log's witnesses vouch for. */
 type PassWitnessed = Readonly<{
   /**
-   * Asks the origin for its witnesses and their newest checkpoint, and keeps both. A checkpoint that is malformed, not
-   * proved, or newer than the mirror is not kept, and is asked for again later. Throws a `ContradictionError` when the
-   * log has signed another tree than the mirror has, an `AnotherLogError`, and errors of the disk.
+   * Requests the origin's witnesses and their newest checkpoint, and stores both. A checkpoint that is malformed,
+   * unproved, or newer than the mirror is not stored, and is requested again later. Throws a `ContradictionError` when
+   * the log has signed another tree than the mirror's, an `AnotherLogError`, and disk errors.
    */
   ask(keys: OriginKeys): Promise<void>
 }>
 
 type PassParts = Readonly<{ origin: Origin; store: MirrorStore; signal: AbortSignal }>
 
-/** Opens the passing on of witnessed checkpoints into the directory of the mirror. Sends no request by itself. */
+/** Opens the passing on of witnessed checkpoints into the mirror's directory. Sends no request by itself. */
 export function openPassWitnessed({ origin, store, signal }: PassParts): PassWitnessed {
   const { dataDirectory } = store
   let kept = openWitnessedFile(dataDirectory)()
@@ -49,7 +49,7 @@ export function openPassWitnessed({ origin, store, signal }: PassParts): PassWit
     kept = witnessed
   }
 
-  /** The checkpoint in a note, if the mirror has its tree. */
+  /** Size of the checkpoint in a note, if the mirror has its tree. */
   async function covered(body: Uint8Array, keys: OriginKeys): Promise<number | null> {
     const tree = await provenTree(WITNESSED_PATH, body, keys)
     const place = placeOfTree(store.book, store.checkpoint(), tree, body)
@@ -64,7 +64,7 @@ export function openPassWitnessed({ origin, store, signal }: PassParts): PassWit
     return size === null || !note.ok ? null : await vouchedCheckpoint(note.value, size, witnesses)
   }
 
-  /** The kept checkpoint, if it is of the mirror's tree and the listed witnesses still are a quorum on it. */
+  /** Stored checkpoint, if it has the mirror's tree and the listed witnesses still form a quorum on it. */
   async function still(witnesses: OriginWitnesses): Promise<WitnessedCheckpoint | null> {
     const read = readCheckpoint(Buffer.from(kept?.newest?.note ?? ''))
     if (!read.ok) return null
@@ -87,7 +87,7 @@ export function openPassWitnessed({ origin, store, signal }: PassParts): PassWit
   }
 }
 
-/** Result of a question; undefined when the answer is no usable one, which the questions for checkpoints report too. */
+/** Result of a request. Undefined for an unusable answer, which the requests for checkpoints report too. */
 async function unlessUnusable<T>(asked: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await asked
@@ -98,18 +98,18 @@ async function unlessUnusable<T>(asked: Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-/** Witnesses as the origin lists them, with their keys. Nothing of it is signed. */
+/** Witnesses in the origin's list, with their keys. The list is unsigned. */
 type OriginWitnesses = Omit<Witnessed, 'newest'> & Readonly<{ keys: readonly VerifierKey[] }>
 
-/** Most bytes of `/log/witnesses`: sixteen keys of ML-DSA-44 with addresses fit. */
+/** Most bytes of `/log/witnesses`, enough for sixteen keys of ML-DSA-44 with addresses. */
 const WITNESSES_BYTES_MAX: number = 128 * 1024
 /** Most characters of the address of a witness. */
 const WITNESS_URL_LENGTH_MAX = 2_048
 const PLACE = 'log/witnesses'
 
 /**
- * Reads `/log/witnesses`. Null for a log without witnesses, and for an origin of an older version, which does not have
- * the list; undefined for a list that is not well formed.
+ * Reads `/log/witnesses`. Null for a log without witnesses, and for an origin of an older version without the list.
+ * Undefined for a malformed list.
  */
 async function readOriginWitnesses(
   origin: Origin,
@@ -145,7 +145,7 @@ function parseRow(row: JsonObject): Readonly<{ key: VerifierKey; witness: Listed
   return { key, witness: { vkey, url, state, seq: seqOf(seq), atMs: msOf(atMs) } }
 }
 
-/** Whether a text is an address as a Daybook lists it: of http or https, without a name, query or fragment. */
+/** Whether a text is an address in the form that Daybook lists: http or https, without user, query and fragment. */
 function isWitnessUrl(text: string): boolean {
   const url = text.length <= WITNESS_URL_LENGTH_MAX ? URL.parse(text) : null
   if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(text)) return false

@@ -13,16 +13,18 @@ export type StreamFeed = Readonly<{
   head(): number
   /** Whether the stream waits before it connects again. */
   isBroken(): boolean
-  /** Takes the entries after `after`, up to `upTo`; null while one of them has not arrived. Earlier ones are dropped. */
+  /**
+   * Takes the entries after `after`, up to `upTo`; null while one of them has not arrived. Earlier ones are dropped.
+   */
   take(after: number, upTo: number): readonly MirrorEntry[] | null
-  /** The error that has ended the stream; null while it runs. */
+  /** Error that has ended the stream; null while it runs. */
   error(): unknown
-  /** Settles when something has arrived since the last call, or after this time. */
+  /** Resolves when something has arrived since the last call, or after `msMax`. */
   changed(msMax: number): Promise<void>
   close(): Promise<void>
 }>
 
-/** Most entries and most bytes of lines that wait for a checkpoint. Then the stream is not read on. */
+/** Most entries and most bytes of lines that wait for a checkpoint. Beyond them the stream is not read. */
 const UNPROVED_ENTRIES_MAX = 20_000
 const UNPROVED_BYTES_MAX: number = 32 * 1024 * 1024
 

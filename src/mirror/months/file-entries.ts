@@ -22,7 +22,7 @@ import {
   type RunningSum,
 } from '../../log/archive/gzip-member.ts'
 
-/** Both files of a month, and the seqs in them. `lastSeq` is null when the end of an open month is not known. */
+/** Both files of a month, and the seqs in them. `lastSeq` is null when the end of an open month is unknown. */
 export type MonthFiles = Readonly<{
   month: Month
   files: Readonly<Record<MonthFile, DownloadedFile>>
@@ -33,7 +33,7 @@ export type MonthFiles = Readonly<{
 /** A segment with the last seq of its window. */
 export type MonthSegment = MonthPiece & Readonly<{ lastSeq: number }>
 
-/** Called with each segment of which the mirror lacks a part, before its lines are yielded. */
+/** Called with each segment that the mirror lacks in part, before its lines are yielded. */
 type OnPiece = (month: Month, file: MonthFile, piece: MonthSegment) => void
 
 /** Segments of one file of a month, in order. */
@@ -55,7 +55,7 @@ export function* fileSegments(
   }
 }
 
-/** Whether a segment may end with this seq. The file of an open month ends with one that is not full. */
+/** Whether a segment may end with this seq. The file of an open month ends with an incomplete segment. */
 function isWindowEnd(seq: number, lastSeq: number | null): boolean {
   return seq % SEGMENT_SEQS === 0 || seq === lastSeq || lastSeq === null
 }
@@ -66,7 +66,7 @@ function lastSeqOf(raw: Buffer): number {
 }
 
 /**
- * Entries of a month from its downloaded files, after those that the mirror has, in batches of a segment. Throws a
+ * Entries of a month from its downloaded files, after those of the mirror, in batches of a segment. Throws a
  * `WrongError` at the first line that cannot come next.
  */
 export function* fileEntries(
@@ -109,7 +109,7 @@ function seqAt(raw: Buffer, at: number): number {
 }
 
 type DetailsLines = Readonly<{
-  /** The line of the details of an event; null when it has none. Seqs ascend. */
+  /** Details line of an event; null when it has none. Seqs ascend. */
   of(seq: number): string | null
   /** Demands that no line is left. */
   end(): void
@@ -157,7 +157,7 @@ function openDetailsLines(of: MonthFiles, onPiece: (piece: MonthSegment) => void
   }
 }
 
-/** A segment of a month file: its offset, its compressed bytes and its lines, each with its line feed. */
+/** Segment of a month file: its offset, its compressed bytes and its lines, each with its line feed. */
 type MonthPiece = Readonly<{ start: number; bytes: Buffer; raw: Buffer }>
 
 /** Limits of one file: bytes of the lines of one segment, and of all. */
@@ -169,12 +169,12 @@ const TRAILER_BYTES: number = gzipTrailer(EMPTY_SUM).length
 const READ_BYTES: number = 256 * 1024
 /** Markers inside one segment, which other compressors could write. */
 const MARKERS_MAX = 64
-/** Compressed bytes beyond the unpacked ones, at most: blocks that do not compress are stored. */
+/** Most compressed bytes beyond the unpacked ones. Blocks that do not compress are stored. */
 const SPARE_BYTES: number = 1024 * 1024
 
 /**
- * Splits a downloaded month file at its segments, in order, one in memory at a time. `isEnd` says whether a segment ends
- * after these lines. Throws a `WrongError` unless the file is one gzip member of segments, as the archive makes it.
+ * Splits a downloaded month file into its segments, in order, one in memory at a time. `isEnd` says whether a segment
+ * ends after these lines. Throws a `WrongError` unless the file is one gzip member of segments in the archive's form.
  */
 function* monthPieces(
   path: string,
@@ -245,7 +245,9 @@ function checkedPiece(piece: MonthPiece, place: string): MonthPiece {
 const BLOCK_HEAD_BYTES = 5
 const BLOCK_BYTES_MAX = 0xffff
 
-/** A segment that is stored without compression, in blocks of which only the last is not full; null for any other. */
+/**
+ * Segment that is stored without compression, in blocks of which only the last may be incomplete; null for any other.
+ */
 function storedPiece(file: FileBytes, start: number, rawBytesMax: number): MonthPiece | null {
   const blocks: Buffer[] = []
   for (let at = start; at - start <= rawBytesMax + SPARE_BYTES;) {
@@ -272,11 +274,11 @@ function inflated(bytes: Uint8Array, place: string, rawBytesMax: number): Buffer
   }
 }
 
-/** Bytes of a file around a place that moves forward. */
+/** Bytes of a file around a position that moves forward. */
 type FileBytes = Readonly<{
-  /** The bytes from an offset on: fewer at the end of the file. */
+  /** Bytes from an offset on; fewer at the end of the file. */
   at(start: number, length: number): Buffer
-  /** Offset of the first occurrence from `from` on that begins before `to`; null when there is none. */
+  /** Offset of the first occurrence that begins from `from` to before `to`; null when there is none. */
   find(pattern: Buffer, from: number, to: number): number | null
   /** Bytes before this offset are not asked for again. */
   forget(before: number): void

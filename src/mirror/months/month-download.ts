@@ -12,12 +12,12 @@ import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 import { isCutOff, type Origin, retried } from '../origin/open-origin.ts'
 
-/** A downloaded month file. `lastSeq` is the last event of an open month's file; null for a closed month. */
+/** Downloaded month file. `lastSeq` is the last event of an open month's file; null for a closed month. */
 export type DownloadedFile = Readonly<{ path: string; place: string; lastSeq: number | null }>
 
 /** Most bytes of a month file. */
 const FILE_BYTES_MAX: number = 64 * 1024 ** 3
-/** Requests for a file that breaks off or has other bytes than its manifest says. */
+/** Most requests for a file that is cut or has other bytes than its manifest says. */
 const FILE_ATTEMPTS_MAX = 4
 const RETRY_MS = 1_000
 /** Free disk that a download leaves. */
@@ -26,8 +26,8 @@ const FREE_BYTES_LEFT: number = 64 * 1024 * 1024
 const NAMES: Readonly<Record<MonthFile, string>> = { events: 'jsonl.gz', details: 'details.jsonl.gz' }
 
 /**
- * Downloads a file of a month into a folder, and compares its size and SHA-256 with the manifest's; null in an open
- * month. A file that breaks off or differs is asked for again. Throws a `WrongError` when it differs each time.
+ * Downloads a file of a month into a folder, and compares its size and SHA-256 with the manifest's (null in an open
+ * month). A cut or different file is requested again. Throws a `WrongError` when it differs each time.
  */
 export async function downloadMonth(
   origin: Origin,

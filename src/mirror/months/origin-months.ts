@@ -6,10 +6,10 @@ import { noDaybook, type Origin } from '../origin/open-origin.ts'
 import type { OriginKeys } from '../proof/origin-keys.ts'
 import { type MonthEnd, provenMonthEnd } from '../proof/proven-tree.ts'
 
-/** A month in the origin's list. `lastSeq` is null in a month without events. */
+/** Month in the origin's list. `lastSeq` is null in a month without events. */
 export type OriginMonth = Readonly<{ month: Month; closed: boolean; lastSeq: number | null }>
 
-/** A closed month with its signed end, and its manifest as served. */
+/** Closed month with its signed end, and its manifest as served. */
 export type ClosedMonth = Readonly<{ manifest: Manifest; end: MonthEnd; served: JsonObject }>
 
 /** Bytes of the list of 12,000 months. */
@@ -21,7 +21,7 @@ const MONTHS_MAX = 12_000
 /** Reads the list of months, ascending. Throws a `WrongError` when it is malformed. */
 export async function readOriginMonths(origin: Origin, signal: AbortSignal): Promise<readonly OriginMonth[]> {
   const { months: listed } = await origin.json('archive', { bytesMax: LIST_BYTES_MAX }, signal)
-  // A gateway may have answered in place of the origin.
+  // A gateway may have answered instead of the origin.
   if (listed === undefined) throw noDaybook()
   const rows = objectsOf(listed)
   if (rows === undefined || rows.length > MONTHS_MAX) throw new WrongError('archive', 'lacks its months')
@@ -39,8 +39,8 @@ export async function readOriginMonths(origin: Origin, signal: AbortSignal): Pro
 }
 
 /**
- * Reads the manifest of a closed month, and proves the checkpoint in it. Throws an `unexpected-answer` when there is none,
- * because a proxy or a node that is behind may have answered, and a `WrongError` when it is wrong.
+ * Reads the manifest of a closed month, and proves the checkpoint in it. Throws an `unexpected-answer` when there is
+ * none, because a proxy or a node that is behind may have answered. Throws a `WrongError` when it is wrong.
  */
 export async function readClosedMonth(
   origin: Origin,

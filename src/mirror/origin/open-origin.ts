@@ -5,12 +5,12 @@ import { type Surroundings, SURROUNDINGS } from '../../client/surroundings.ts'
 import { type JsonObject, readObject } from '../../verify/reading/json-values.ts'
 import type { EvidenceFiles } from '../proof/contradiction.ts'
 
-/** Thrown when an answer names another log than the mirrored one. */
+/** Error for an answer that names another log than the mirrored one. */
 export class AnotherLogError extends Error {
   override readonly name = 'AnotherLogError'
 }
 
-/** The public API of the followed service, with limits on what it may send. */
+/** Public API of the followed service, with limits on its answers. */
 export type Origin = Readonly<{
   url: string
   around: Surroundings
@@ -18,25 +18,27 @@ export type Origin = Readonly<{
   ask: Pick<Ask, 'get' | 'open'>
   /** Reads a small body below `/api/v1/`; undefined when there is none. Rejects as `ask` does. */
   read(path: string, limits: BodyLimits, signal: AbortSignal): Promise<Uint8Array | undefined>
-  /** Reads a small body as a JSON object. Throws an `unexpected-answer` when it is none: a proxy may have answered. */
+  /**
+   * Reads a small body as a JSON object. Throws an `unexpected-answer` for anything else: a proxy may have answered.
+   */
   json(path: string, limits: BodyLimits, signal: AbortSignal): Promise<JsonObject>
   /** Opens a file below `/api/v1/`. Reading it rejects beyond its limits. */
   file(path: string, limits: BodyLimits, signal: AbortSignal): Promise<OpenAnswer>
-  /** The newest small bodies, by a file name for each kind of them: what the origin has shown. */
+  /** Newest small bodies that the origin has sent, by a file name for each kind. */
   shown(): EvidenceFiles
-  /** From now on every answer must be of the log with this id, if it names one. */
+  /** Requires every later answer to be of the log with this id, if it names one. */
   expectLog(id: string): void
 }>
 
-/** Most bytes of a body, after any content coding, and attempts when it cannot be had. */
+/** Most bytes of a body, after any content coding, and the most attempts. */
 export type BodyLimits = Readonly<{ bytesMax: number; attemptsMax?: number }>
 
-/** Longest time for a small body, in milliseconds, however steadily it arrives. */
+/** Timeout of a small body in milliseconds, however steadily it arrives. */
 const BODY_MS_MAX = 60_000
 /** Slowest file, in bytes a second over each `PACE_MS`. */
 const FILE_BYTES_PER_S_MIN: number = 4 * 1024
 const PACE_MS = 60_000
-/** Bytes that are kept of each body that the origin has shown. */
+/** Most bytes that are kept of each body from the origin. */
 const SHOWN_BYTES_MAX: number = 4 * 1024 * 1024
 /** Requests for a body that breaks off. */
 const BODY_ATTEMPTS_MAX = 3
@@ -110,7 +112,7 @@ export function openOrigin(url: string, handed: Partial<Surroundings>, onContact
 
 type Retries = Readonly<{
   attemptsMax: number
-  /** Milliseconds before the second attempt. Before the next ones it is twice as long, three times, and so on. */
+  /** Milliseconds before the second attempt. Each further wait is longer by as much. */
   waitMs: number
   /** Whether an error may pass by itself. */
   mayPass(error: unknown): boolean
@@ -118,7 +120,7 @@ type Retries = Readonly<{
   signal: AbortSignal
 }>
 
-/** Result of some work, which is tried again after an error that may pass. Throws the last error, or the signal's reason. */
+/** Result of some work, which is retried after a temporary error. Throws the last error, or the signal's reason. */
 export async function retried<Value>(
   work: () => Promise<Value>,
   { attemptsMax, waitMs, mayPass, around, signal }: Retries,
@@ -170,7 +172,7 @@ function checkedAsk(plain: Ask, onContact: () => void): Pick<Origin, 'ask' | 'ex
   return { ask, expectLog: (id) => void (expected = id) }
 }
 
-/** Error for an address that answers, but not as a Daybook does. */
+/** Error for an address at which no Daybook answers. */
 export function noDaybook(cause?: unknown): DaybookError {
   return new DaybookError('unexpected-answer', 'the address answers, but not as a Daybook does', { cause })
 }

@@ -17,7 +17,7 @@ function textOf(atMs: number | null): string | null {
   return atMs === null ? null : moment(msOf(atMs)).at
 }
 
-// Only numbers are passed on: a text could be anything, and as long as the answer.
+// Only numbers are passed on, because a text could be anything and very long.
 const heldCounts = z
   .object({
     asked: z.boolean(),
@@ -30,7 +30,7 @@ const heldCounts = z
   })
   .transform((counts): Finality => ({ ...counts, oldestAt: textOf(counts.oldestAtMs) }))
 
-/** Most mirrors that are listed. Mirrors that follow each other in a circle have no end. */
+/** Most listed mirrors. Mirrors that follow each other in a circle would have no end. */
 const UPSTREAM_MAX = 8
 const ADDRESS_LENGTH_MAX = 255
 
@@ -105,7 +105,7 @@ export async function readKeysBody(
   return body
 }
 
-/** Whether a body may be a list of keys, right or wrong. A gateway may have answered in place of the origin. */
+/** Whether a body may be a list of keys, right or wrong. A gateway may have answered instead of the origin. */
 function hasKeys(body: Uint8Array): boolean {
   try {
     return readObject('', body)['keys'] !== undefined
@@ -127,7 +127,8 @@ export async function readOriginKeys(
 }
 
 /**
- * Reads the newest checkpoint, and the keys again when it is not signed by exactly the listed ones: they may have changed.
+ * Reads the newest checkpoint. Reads the keys again unless exactly the listed ones have signed it, because they may
+ * have changed.
  */
 export async function readOriginTree(
   origin: Origin,

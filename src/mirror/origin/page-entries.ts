@@ -12,8 +12,8 @@ import { noDaybook, type Origin } from './open-origin.ts'
 const PAGE_BYTES_MAX: number = 64 * 1024 * 1024
 
 /**
- * Entries from the pages of `/events` up to a seq that the origin has signed, a batch for each page. Throws a `WrongError`
- * when one is missing or cannot come next.
+ * Entries from the pages of `/events` up to a seq that the origin has signed, a batch for each page. Throws a
+ * `WrongError` when one is missing or cannot come next.
  */
 export async function* pageEntries(
   origin: Origin,
@@ -25,7 +25,7 @@ export async function* pageEntries(
     const limit = Math.min(PAGE_EVENTS, upTo - expected.seq + 1)
     const path = `events?after=${expected.seq - 1}&limit=${limit}&details=1`
     const page = await origin.json(path, { bytesMax: PAGE_BYTES_MAX }, signal)
-    // A gateway may have answered in place of the origin.
+    // A gateway may have answered instead of the origin.
     if (page['events'] === undefined) throw noDaybook()
     const events = objectsOf(page['events'])
     const details = page['details']
@@ -49,7 +49,7 @@ export async function* pageEntries(
   }
 }
 
-/** The line of details that a page or the stream has as an object; null without details. */
+/** Details line for an object of a page or the stream; null without details. */
 function detailsLineOf(seq: number, details: unknown): string | null {
   return details === undefined || details === null
     ? null

@@ -4,15 +4,15 @@ import { makeFolderDurably, syncDirectory } from '../../log/store/durable-rename
 import { formatCompact, type Ms } from '../../protocol/moment.ts'
 
 /**
- * A contradiction between the origin and what it proved before, or within what it shows. `evidence` is a folder in
- * `DIR/evidence` with the files that show it.
+ * Contradiction between the origin and its earlier proofs, or within its answers. `evidence` is a folder in
+ * `DIR/evidence` with the files that prove it.
  */
 export type Contradicted = Readonly<{ is: 'contradicted'; reason: string; evidence: string }>
 
 /** Files, by name, that show a contradiction to others. */
 export type EvidenceFiles = Readonly<Record<string, Uint8Array | string>>
 
-/** Thrown when the origin contradicts what it proved before, or what it shows elsewhere. The mirror must stop. */
+/** Error for an origin that contradicts its earlier proofs or its other answers. The mirror must stop. */
 export class ContradictionError extends Error {
   override readonly name = 'ContradictionError'
   readonly files: EvidenceFiles
@@ -28,7 +28,7 @@ const EVIDENCE = 'evidence'
 /** Most folders of one moment, so that none replaces another. */
 const FOLDERS_MAX = 100
 
-/** Keeps the files of a contradiction in a new folder of the data directory. Nothing ever removes them. */
+/** Stores the files of a contradiction in a new folder of the data directory. Nothing ever removes them. */
 export function keepEvidence(dataDirectory: string, error: ContradictionError, now: Ms): Contradicted {
   const parent = join(dataDirectory, EVIDENCE)
   makeFolderDurably(parent)

@@ -3,7 +3,7 @@ import type { DaybookEvent } from '../../protocol/event.ts'
 import { type ExpectedNext, readDetailsLine, readEventLine } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
 
-/** An event as the origin sent it, with its details and the exact lines of both. */
+/** Event from the origin, with its details and the exact lines of both. */
 export type MirrorEntry = Readonly<{
   event: DaybookEvent
   line: string
@@ -16,7 +16,7 @@ export const EVENT_LINE_BYTES_MAX = 1_024
 /** Most bytes of a line of details with its frame. */
 export const DETAILS_LINE_BYTES_MAX_FRAMED: number = 17 * 1024
 
-/** Parses the next entry. Throws a `WrongError` unless its lines are what Daybook writes for this seq. */
+/** Parses the next entry. Throws a `WrongError` unless its lines are exactly those that Daybook writes for this seq. */
 export function readEntry(line: string, detailsLine: string | null, next: ExpectedNext): MirrorEntry {
   const event = readEventLine(line, next)
   if (line.length > EVENT_LINE_BYTES_MAX) throw new WrongError(`seq ${event.seq}`, 'the line is too long')

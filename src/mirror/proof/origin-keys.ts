@@ -5,10 +5,10 @@ import { type KeyList, readKeyList, type Trust, trustOf } from '../../verify/tru
 import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import { formatVkey } from '../../tlog/note.ts'
 
-/** Verifier keys that the mirror trusts, and where they come from. */
+/** Verifier keys that the mirror trusts, and their source. */
 export type Pins = Readonly<{ vkeys: readonly string[]; firstUse: boolean }>
 
-/** The keys of the followed log, as listed and as far as they are proved. */
+/** Keys of the followed log: the listed ones, and the proved ones. */
 export type OriginKeys = Readonly<{
   logId: string
   origin: string
@@ -37,8 +37,8 @@ export function firstPins(body: Uint8Array): Pins {
 }
 
 /**
- * Proves the served list of keys by the pinned ones. Throws a `WrongError` when the list is malformed, when it lacks a
- * pinned key, or when no pinned key leads to a present one.
+ * Proves the served list of keys by the pinned ones. Throws a `WrongError` when the list is malformed, lacks a pinned
+ * key, or when no pinned key leads to a current one.
  */
 export async function proveKeys(body: Uint8Array, { vkeys }: Pins): Promise<OriginKeys> {
   const list = readKeyList(body, NODE_PRIMITIVES)

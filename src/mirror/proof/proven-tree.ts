@@ -10,13 +10,13 @@ import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { OriginKeys } from './origin-keys.ts'
 import type { Tree } from '../../tlog/proof.ts'
 
-/** A tree that the log has signed, with its note and the signatures in the form of the store. */
+/** Tree that the log has signed, with its note and the signatures in the form of the store. */
 export type ProvenTree = Tree & Readonly<{ origin: string; note: string; signature: Uint8Array }>
 
 /**
- * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and each kept signature
- * is valid. Keeps one signature of each trusted key that signs trees of its size, and no more than a log has signing
- * keys: anyone can add others, and the note must fit the high-water mark.
+ * Opens a served checkpoint of the log. Throws a `WrongError` unless a trusted key has signed it, and each kept
+ * signature is valid. Keeps one signature of each trusted key that signs trees of its size, at most as many as a log
+ * has signing keys. Anyone can add others, and the note must fit the high-water mark.
  */
 export async function provenTree(place: string, served: Uint8Array, keys: OriginKeys): Promise<ProvenTree> {
   const { checkpoint } = await openTrusted(place, served, keys.trust, NODE_PRIMITIVES)
@@ -25,12 +25,12 @@ export async function provenTree(place: string, served: Uint8Array, keys: Origin
 }
 
 /**
- * Signed tree at the end of a month. `trusted`: the same tree with the signatures of trusted keys; null without any.
+ * Signed tree at the end of a month. `trusted` is the same tree with the signatures of trusted keys; null without any.
  * Another listed key proves nothing by itself, but a larger tree can.
  */
 export type MonthEnd = ProvenTree & Readonly<{ trusted: ProvenTree | null }>
 
-/** Opens the checkpoint of a month's end, which a retired key or one of a former log may have signed. */
+/** Opens the checkpoint of a month's end, which may be signed by a retired key or by one of a former log. */
 export async function provenMonthEnd(place: string, note: string, keys: OriginKeys): Promise<MonthEnd> {
   const served = formatUtf8(note)
   const { listed } = keys.trust
@@ -52,7 +52,7 @@ async function provenOrNull(place: string, served: Uint8Array, keys: OriginKeys)
 }
 
 /**
- * The tree of a note with the first signature of each of these keys, at most `max`. Throws a `WrongError` when one is
+ * Tree of a note with the first signature of each of these keys, at most `max`. Throws a `WrongError` when one is
  * invalid.
  */
 function signedBy(
