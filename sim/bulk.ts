@@ -12,7 +12,7 @@ type BulkSettings = Readonly<{
   count: number
 }>
 
-/** Drafts that follow one another within a minute, before a pause. */
+/** Drafts in a row within a minute, before a pause. */
 const BURST = 24
 const BURST_MS_MAX = 50_000
 /** Drafts from one contest's opening to its close. */
@@ -25,27 +25,27 @@ const SHARE_EVERY = 50
 const PRICE_EVERY = 97
 const BURN_EVERY = 499
 const PAYOUT_EVERY = 12
-/** Drafts for each payout: more than `PAYOUT_EVERY`, so that all payouts fit before the next contest closes. */
+/** Drafts for each payout. It exceeds `PAYOUT_EVERY`, so that all payouts fit before the next contest closes. */
 const DRAFTS_PER_PAYOUT = 15
 
 const KINDS = ['vote', 'entry', 'boost', 'vote'] as const
 const FIRST_DEPOSIT = 100_000n * TOKEN
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** State: the contest that runs and the one that pays. Earlier contests are forgotten. */
+/** State: the running contest and the paying one. Earlier contests are dropped. */
 type Bulk = {
   readonly random: Random
   treasury: bigint
   id: number
   pool: bigint
-  /** Spent on play since the last share went to the pool. */
+  /** Amount spent on play since the last share for the pool. */
   spent: bigint
   paying: { readonly id: number; readonly part: bigint; left: bigint; readonly rest: bigint } | null
 }
 
 /**
- * Lines of an import file without line feeds, for load tests: mostly plays, some payouts, shares and prices, valid under
- * the rules. Several hundred thousand a second in constant memory. For realistic data there is `history`.
+ * Lines of an import file without line feeds, for load tests: mostly plays, some payouts, shares and prices, valid
+ * under the rules. Makes several hundred thousand lines a second in constant memory. `history` has realistic data.
  */
 export function* bulkLines(settings: BulkSettings): Generator<string, undefined> {
   const { from, to, count, seed } = settings
@@ -145,8 +145,8 @@ function contest(id: number, kind: string, rest = ''): string {
 }
 
 /**
- * Random base58 text that decodes to 64 bytes, made without a division: with a first digit of 1 to 4, the value of 88
- * digits is between 2^504 and 2^512.
+ * Random base58 text of 64 bytes, made without a division. With a first digit of 1 to 4, the value of 88 digits is
+ * between 2^504 and 2^512.
  */
 function cheapTx(random: Random): string {
   let tx = BASE58.charAt(random.between(1, 4))

@@ -2,12 +2,12 @@ import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ImportDraft } from './import-draft.ts'
 
-/** Characters of one write: larger pieces need more memory, smaller ones more calls. */
+/** Characters of one write. Larger pieces need more memory, smaller ones more calls. */
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * Writes drafts, or finished lines, as JSON lines, then ends the stream. It waits for a slow stream, so memory stays at a
- * few chunks. Returns the number of drafts.
+ * Writes drafts, or finished lines, as JSON lines, then ends the stream. Waits for a slow stream, so that memory stays
+ * at a few chunks. Returns the number of drafts.
  */
 export async function writeDrafts(stream: Writable, drafts: Iterable<ImportDraft | string>): Promise<number> {
   const counted = { drafts: 0 }

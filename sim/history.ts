@@ -16,7 +16,7 @@ export type HistorySettings = Readonly<{
   to: Ms
   /** 1 (the default) gives about 60,000 drafts in three months. */
   scale?: number
-  /** Payouts of live time for each one that fails on the chain and is sent again. The default is none. */
+  /** Live payouts for each one that fails on the chain and is sent again; none by default. */
   failedOneIn?: number
 }>
 

@@ -6,15 +6,15 @@ import { type PublishDraft, publishDraft } from './import-draft.ts'
 export const CATCH_UP_MS_MAX: number = 10 * MINUTE_MS
 /** Longest wait for a held draft to which another refers. */
 const HELD_MS_MAX: number = 2 * MINUTE_MS
-/** Wait before a draft is sent again while the publish API accepts nothing. */
+/** Wait before a retry while the publish API accepts nothing. */
 const LATER_MS: number = 5 * SECOND_MS
-/** Wait before a refused draft is sent again that may pass, and the time after which it is given up. */
+/** Wait before a retry of a temporarily refused draft, and the time after which it is abandoned. */
 const AGAIN_MS: number = SECOND_MS
 const AGAIN_MS_MAX: number = 30 * SECOND_MS
 
 /**
- * Draft of live time, and the moment at which to publish it. It names the draft that it corrects or restates by its
- * number in the plan; the publisher replaces the number by a seq.
+ * Live draft, and the moment at which to publish it. A corrected or restated draft is given by its number in the plan,
+ * which the publisher replaces by a seq.
  */
 export type ScheduledDraft = Readonly<{ draft: PublishDraft; dueAt: Ms }>
 
@@ -49,7 +49,7 @@ export function* liveDrafts(settings: LiveSettings): Generator<ScheduledDraft, u
 
 /**
  * Outcome of a request: accepted, to be sent again `later` because the publish API accepts nothing now, or refused. A
- * refusal `mayPass` when drafts are held: it may be another one once they are published.
+ * refusal `mayPass` while drafts are held, because their publication may change it.
  */
 export type SendResult = 'accepted' | 'later' | Readonly<{ refused: string; mayPass: boolean }>
 
@@ -59,9 +59,11 @@ type LiveApi = Readonly<{
   now(): Ms
   /** Resolves at the moment, or when aborted. */
   until(moment: Ms, signal: AbortSignal): Promise<void>
-  /** Seq of the plan's draft of this number; `held` while it waits to be published; undefined when it never will be. */
+  /**
+   * Seq of the plan's draft with this number; `held` while it waits to be published; undefined when it never will be.
+   */
   seqOf(number: number): number | 'held' | undefined
-  /** Called for a draft that is given up, with the reason of its refusal. */
+  /** Called for an abandoned draft, with the reason of its refusal. */
   skip(draft: PublishDraft, reason: string): void
 }>
 
@@ -101,7 +103,7 @@ export async function publishOnTime(
   }
 }
 
-/** Waits until none of these drafts is held, for `HELD_MS_MAX` at most. */
+/** Waits until none of these drafts is held, at most `HELD_MS_MAX`. */
 async function settled(numbers: readonly number[], api: LiveApi, signal: AbortSignal): Promise<void> {
   const end = api.now() + HELD_MS_MAX
   while (numbers.some((number) => api.seqOf(number) === 'held')) {
@@ -117,7 +119,7 @@ function referencedNumbers({ details }: PublishDraft): readonly number[] {
   return POINTERS.map((field) => details?.[field]).filter((value) => typeof value === 'number')
 }
 
-/** Draft with seqs of this log in place of the numbers that it corrects or restates. */
+/** Draft with seqs of this log instead of the numbers that it corrects or restates. */
 function withSeqs(draft: PublishDraft, api: LiveApi): PublishDraft {
   const details = { ...draft.details }
   for (const field of POINTERS) {

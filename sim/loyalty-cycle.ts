@@ -15,7 +15,9 @@ import { type SimWorld, portionOf, split } from './platform.ts'
 const PAID_PERCENT = 92
 const PAYOUTS_MAX = 400
 
-/** Starts the monthly loyalty reward: planned as a month begins; input, output and payouts in the month after. */
+/**
+ * Starts the monthly loyalty reward: planned at the start of a month, with input, output and payouts in the next month.
+ */
 export function beginLoyalty(world: SimWorld): void {
   const cycle = (month: Month): void => {
     const start = monthStart(month)
@@ -51,7 +53,7 @@ function reward(world: SimWorld, month: Month, paysAt: number): void {
   })
 }
 
-/** Details of an invented file of a run: the log needs only its digest. */
+/** Details of an invented file of a run. The log needs only its digest. */
 function file(world: SimWorld, month: Month, half: 'input' | 'output'): Record<string, string | number> {
   const digest = Array.from(world.random.bytes(32), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return {

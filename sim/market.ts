@@ -2,7 +2,7 @@ import { billionths, formatPrice, trillionths } from '../src/protocol/amount.ts'
 import { HOUR_MS, MINUTE_MS } from '../src/protocol/moment.ts'
 import { cancelDraft, amountAbout, type SimWorld } from './platform.ts'
 
-/** Token market, as the other parts of the simulation see it. */
+/** Token market, for the other parts of the simulation. */
 export type Market = Readonly<{
   /** Trillionths of a US dollar per token. */
   price(): bigint

@@ -10,11 +10,11 @@ export type Plan = Readonly<{
   seed: string
   /** Moment of the first draft. */
   from: Ms
-  /** Moment from which plays are published in small totals every few seconds, instead of in large ones. */
+  /** Moment from which plays are published in small totals every few seconds, instead of large ones. */
   liveFrom: Ms
   /** Factor for the number of drafts: 1 gives about 60,000 in three months. */
   scale: number
-  /** Payouts of live time for each one that fails on the chain and is sent again. The default is none. */
+  /** Live payouts for each one that fails on the chain and is sent again; none by default. */
   failedOneIn?: number
 }>
 
@@ -25,18 +25,18 @@ export type SimDraft = Readonly<{
   contestId?: number
   /** Billionths. */
   kots?: bigint
-  /** Whether the draft names a transaction. One that fails posts nothing. */
+  /** Whether the draft names a transaction. A failing one posts nothing. */
   paid?: boolean | 'fails'
   details?: DraftDetails
 }>
 
-/** Simulated platform, as its parts (contests, market, treasury, loyalty) see it. */
+/** Simulated platform, for its parts (contests, market, treasury, loyalty). */
 export type SimWorld = Readonly<{
   plan: Plan
   random: Random
   ledger: SimLedger
   now(): Ms
-  /** Runs `act` at a moment; at once if the moment has passed. */
+  /** Runs `act` at a moment; immediately if the moment has passed. */
   at(ms: number, act: () => void): void
   after(ms: number, act: () => void): void
   /** Like `after`; in live time the wait passes `livePace` times faster. */
@@ -55,9 +55,9 @@ export const TOKEN = 1_000_000_000n
 /** Future action of the simulation. */
 type Entry = Readonly<{ at: Ms; act: () => void }>
 
-/** Endless drafts of a platform whose parts `begin` starts. Needs constant memory. */
+/** Endless drafts of a platform whose parts `begin` starts. Uses constant memory. */
 export function* simulate(plan: Plan, begin: (world: SimWorld) => void): Generator<ImportDraft, undefined> {
-  /** Future actions, the next one last. Among equal moments the one that was added first comes first. */
+  /** Future actions, the next one last. Equal moments keep the order in which they were added. */
   const agenda: Entry[] = []
   const random = randomOf(`${plan.seed}/${plan.from}/${plan.scale}`)
   const ledger = openSimLedger()
@@ -84,7 +84,7 @@ export function* simulate(plan: Plan, begin: (world: SimWorld) => void): Generat
     at,
     after: (ms, act) => at(now + ms, act),
     afterPaced(ms, livePace, act) {
-      // A wait that ends in live time is shortened from its start on. Live time would otherwise begin with a silence.
+      // A wait that ends in live time is shortened from its start on, so that live time does not begin with a pause.
       const slow = Math.min(ms, Math.max(0, plan.liveFrom - now))
       at(now + slow + (ms - slow) / livePace, act)
     },
@@ -151,13 +151,13 @@ export function cancelDraft(world: SimWorld, number: number, wrong: SimDraft, re
   return true
 }
 
-/** Name of an account: there is a pool for each contest, and an unredeemed account for each contest and kind. */
+/** Name of an account. Each contest has a pool, and each contest and kind an unredeemed account. */
 function accountOf(name: string, contestId: number | undefined, kind: string): string {
   if (name === 'pool') return `pool:${contestId}`
   return name === 'unredeemed' ? `unredeemed:${contestId}:${kind}` : name
 }
 
-/** Ledger of the simulator, in billionths. It keeps the simulator from publishing a draft that overdraws an account. */
+/** Ledger of the simulator, in billionths. It prevents drafts that overdraw an account. */
 type SimLedger = Readonly<{
   balance(account: string): bigint
   /** Moves an amount. Throws a `RangeError` when an account of the platform would be overdrawn. */

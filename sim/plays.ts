@@ -4,7 +4,7 @@ import { cancelDraft, type SimDraft, type SimWorld, portionOf } from './platform
 
 /** Time between two totals of a contest of weight 1, in an average hour of the first day. */
 const PLAY_EVERY_MS = 11.5 * MINUTE_MS
-/** Factor by which a total is smaller in live time; it holds one play at least. */
+/** Factor by which a total is smaller in live time. It has at least one play. */
 const LIVE_GRAIN = 30
 /** Frequency of a kind of play in live time, as a multiple of all totals before live time. */
 const liveShare = (play: Play): number => play.share * Math.min(LIVE_GRAIN, play.many)
@@ -94,7 +94,7 @@ function restate(
   if (!cancelDraft(world, number, wrong, 'Plays of two minutes were counted into one total')) return
   contest.spent -= wrong.kots
   const right = playOf(contest, wrong.kind, count + world.random.between(1, 4), world.isLive())
-  // Published at the same moment: if the contest were cancelled in between, the draft would be refused.
+  // Published at the same moment, because a cancellation of the contest in between would make the draft invalid.
   world.publish({ ...right, details: { ...right.details, restates: number } })
   contest.spent += right.kots
 }

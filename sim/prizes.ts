@@ -23,7 +23,7 @@ type Prize = (typeof PRIZES)[number]
 /** Time after which an unclaimed prize expires. */
 const EXPIRY_MS = 14 * DAY_MS
 const PARTS_MAX = 500
-/** Factor by which prizes that are won in live time are paid in more parts. */
+/** Factor by which prizes of live time are paid in more parts. */
 const LIVE_PARTS = 8
 /** Time after which a payout that failed on the chain is sent again. */
 const SENT_AGAIN_MS = 45 * SECOND_MS

@@ -70,7 +70,7 @@ function weightedOf<T>(choices: readonly (readonly [T, number])[], share: number
   return last
 }
 
-/** The generator sfc32 by Chris Doty-Humphrey: four words of state; it passes the usual statistical tests. */
+/** Generator sfc32 by Chris Doty-Humphrey, with four words of state. It passes the usual statistical tests. */
 function sfc32(seed: string): () => number {
   let [a, b, c] = [0x9e3779b9, 0x243f6a88, 0xb7e15162]
   let counter = 1

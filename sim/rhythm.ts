@@ -16,7 +16,7 @@ const ZONES = [
   [8, 0.17],
 ] as const
 
-/** Time constant of the platform's growth. `GROWTH_MAX` is what it adds in the end, as a multiple of the first size. */
+/** Time constant of the platform's growth. `GROWTH_MAX` is the final growth as a multiple of the first size. */
 const GROWTH_MS = 100 * DAY_MS
 const GROWTH_MAX = 1.6
 

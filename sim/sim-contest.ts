@@ -16,14 +16,14 @@ export type SimContest = {
   opensAt: number
   closesAt: number
   state: 'upcoming' | 'running' | 'paying'
-  /** Amount spent on its plays, and the part of it that went into its pool. */
+  /** Amount spent on its plays, and the part that went into its pool. */
   spent: bigint
   shared: bigint
 }
 
 /** Series of contests of one kind. */
 export type ContestSeries = Readonly<{
-  /** Whether one opens on this UTC day (days since 1970). */
+  /** Whether a contest opens on this UTC day (days since 1970). */
   opensOn(day: number): boolean
   openHour: number
   lengthMs: number

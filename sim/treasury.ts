@@ -10,7 +10,7 @@ const LOYALTY_PERCENT = 6
 /** Costs of a month, as a percentage of the treasury. */
 const COSTS_PERCENT = 4
 
-/** Starts the treasury: a deposit, which is the first draft of all, then daily burns and accruals. */
+/** Starts the treasury: a deposit, which is the very first draft, then daily burns and accruals. */
 export function beginTreasury(world: SimWorld): void {
   world.at(world.now(), () =>
     world.publish({ type: 'treasury', kind: 'deposit', kots: FIRST_DEPOSIT, paid: true }),
@@ -20,7 +20,7 @@ export function beginTreasury(world: SimWorld): void {
     world.at(midnight + 6 * MINUTE_MS, () => {
       const spent = world.ledger.income()
       closeDay(world, spent - played)
-      // A correction can make the income of a day negative. The next days make up for it first.
+      // A correction can make the income of a day negative. The next days compensate for it first.
       if (spent > played) played = spent
       day(midnight + DAY_MS)
     })

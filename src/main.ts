@@ -9,7 +9,7 @@ import { OPTIONS } from './plugged-options.ts'
 import { msOf } from './protocol/moment.ts'
 import { settleSwitches } from './command/terminal/options.ts'
 
-/** Longest life of the process after its command has ended, unless a reader of standard output is still waited for. */
+/** Longest time that the process lives after its command has ended, unless it waits for a reader of standard output. */
 const LEFT_OPEN_MS = 2_000
 
 /** Entry point: the only file that reads the clock, the environment, the arguments and the signals of the process. */
@@ -17,8 +17,8 @@ const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 
 /**
- * State of standard output. `closed`: its reader has gone away, as `head` does, which is no failure. `failed`: it cannot
- * be written, as on a full disk. Both end the command.
+ * State of standard output. `closed`: its reader has gone away, as `head` does, which is no failure. `failed`: writing
+ * fails, as on a full disk. Both end the command.
  */
 let output: 'open' | 'closed' | 'failed' = 'open'
 process.stdout.on('error', (error) => {
@@ -59,7 +59,7 @@ const context: CommandContext = {
 }
 const lines = openMainLines(context)
 
-/** Set by an unhandled rejection, which stops the command as a signal does: a service drains first. */
+/** Whether an unhandled rejection has occurred, which stops the command as a signal does: a service drains first. */
 let failed = false
 process.on('unhandledRejection', (error) => {
   failed = true
@@ -83,8 +83,8 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error)
 }
-// Lines that nobody reads, or a thread or connection that did not end, would keep the process, and a service manager
-// would kill it.
+// Unread lines, or a thread or connection that did not end, would keep the process, and a service manager would kill
+// it.
 setInterval(() => {
   if (process.stdout.writableLength === 0) process.exit()
 }, LEFT_OPEN_MS).unref()
@@ -94,7 +94,7 @@ function throwUsageErrors(command: Command): void {
   for (const below of command.commands) throwUsageErrors(below)
 }
 
-/** Soft limit of open files, as Node has raised it; null where the system does not say. */
+/** Soft limit of open files, as raised by Node; null where the system does not report it. */
 function openFilesMax(): number | null {
   // The report would otherwise look up the host names of peers, which takes seconds.
   Object.assign(process.report, { excludeNetwork: true })

@@ -12,13 +12,13 @@ export type ChainSettings = Readonly<{
   /** Blocks on top of a confirmed one, and of a final one. The defaults are 1 and 31 on Solana, 32 and 64 on EVM. */
   confirmDepth?: number
   finalDepth?: number
-  /** The final block moves by so many at a time; the default is 1 on Solana and 32, an epoch, on EVM. */
+  /** Blocks by which the final block moves at a time; the default is 1 on Solana and 32, an epoch, on EVM. */
   finalStep?: number
   /** Decimals of each token, by its address. */
   tokens?: Readonly<Record<string, number>>
-  /** Fate of a transaction that is asked for and was never sent: it counts as sent at the question. */
+  /** Fate of an unknown transaction in a query. It counts as sent at that time. */
   adopt?: (tx: string) => Fate
-  /** Transfers of a transaction whose fate names none. Asked at each question. */
+  /** Transfers of a transaction whose fate has none. Called at each query. */
   transfersOf?: (tx: string) => readonly Transfer[]
 }>
 
@@ -28,7 +28,7 @@ export type Fate = Readonly<{
   landsAfterMs?: number | null
   /** Error with which it is included: any JSON value, for Solana such as `SOLANA_FAILURE`. */
   error?: unknown
-  /** Time from its block to a reorganisation that takes it out, and from there to its next block; null is never. */
+  /** Time from its block to a reorganisation that removes it, and from there to its next block; null is never. */
   reorg?: Readonly<{ afterMs: number; againAfterMs: number | null }>
   /** Tokens that it moves when it succeeds. */
   transfers?: readonly Transfer[]

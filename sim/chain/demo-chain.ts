@@ -11,10 +11,10 @@ const LANDS_AFTER_MS_MAX = 8_000
 
 /** Age of the transaction of a published event. */
 const PUBLISHED_MS = 60_000
-/** Decimals of the token: an amount in base units is in billionths, as in the log. */
+/** Decimals of the token. Its base unit is a billionth, as in the log. */
 const TOKEN_DECIMALS = 9
 
-/** Payments that the demonstration has published, for the chain that must know them. */
+/** Payments that the demonstration has published, for the chain. */
 export type PublishedPayments = Readonly<{
   /** Whether a published event names the transaction. */
   names(tx: string): boolean
@@ -33,10 +33,10 @@ type DemoChain = Readonly<{
 }>
 
 /**
- * Opens the pretend chain of the demonstration. It has no state that a restart could lose: every transaction that it is
- * asked for and does not know counts as included just now, and is final four seconds later; that of a published event is
- * final already. So it also knows those of the history, those that wait since before a restart, and those that a user
- * sends by hand. A transaction moves what the published payouts that name it add up to.
+ * Opens the pretend chain of the demonstration, which a restart does not affect. An unknown transaction counts as
+ * included at the first query, and is final four seconds later. That of a published event is final already. So the
+ * chain also knows transactions of the history, of drafts held before a restart, and of a user's own drafts. A
+ * transaction moves the sum of the published payouts that name it.
  */
 export function openDemoChain(
   seed: string,

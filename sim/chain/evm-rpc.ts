@@ -33,7 +33,7 @@ export const EVM_METHODS: RpcMethods = {
     const input = memberOf(call, 'input') ?? memberOf(call, 'data')
     if (typeof to !== 'string') return refuse(INVALID_PARAMS, 'missing value for required argument 0')
     const decimals = decimalsOf(view, to)
-    // A call of an address without code succeeds and answers nothing.
+    // A call to an address without code succeeds and returns nothing.
     if (decimals === undefined) return answered('0x')
     return input === DECIMALS_SELECTOR
       ? answered(word(BigInt(decimals)))

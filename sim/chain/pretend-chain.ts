@@ -30,9 +30,9 @@ export type PretendChain = Readonly<{
   txOf(number: number): string
   /** An account address of the seed, for a name. */
   addressOf(name: string): string
-  /** Sends a transaction now. A second send of the same one changes nothing, as on a real chain. */
+  /** Sends a transaction now. Sending it again changes nothing, as on a real chain. */
   send(tx: string, fate?: Fate): void
-  /** The outcome of a transaction as a server without faults would tell it now. */
+  /** Current outcome of a transaction from a server without faults. */
   truth(tx: string): Truth
   /** Moment at which the outcome of a sent transaction is final; null when it never is. */
   finalAt(tx: string): number | null
@@ -62,10 +62,10 @@ export type ChainState = Readonly<{
 
 export type Sighting = Readonly<{ block: number; error: unknown; transfers: readonly Transfer[] }>
 
-/** Block of a transaction, and the moment of the reorganisation that takes it out. */
+/** Block of a transaction, and the moment of the reorganisation that removes it. */
 type Stay = Readonly<{ block: number; until: number }>
 
-/** Most transactions in memory of a chain that adopts; the oldest are forgotten. */
+/** Most transactions in memory of a chain that adopts. The oldest are dropped. */
 const ADOPTED_MAX = 100_000
 
 export function openPretendChain(settings: ChainSettings): PretendChain {
@@ -98,7 +98,7 @@ export function openPretendChain(settings: ChainSettings): PretendChain {
     }
   }
 
-  /** Blocks of a transaction in order of time. An unknown one is adopted, when the settings say so. */
+  /** Blocks of a transaction in order of time. An unknown transaction is adopted if the settings allow it. */
   function staysOf(tx: string): readonly Stay[] {
     const key = keyOf(tx)
     if (adopt !== undefined && !sent.has(key)) {
@@ -112,7 +112,7 @@ export function openPretendChain(settings: ChainSettings): PretendChain {
     const head = clock.headAt(moment)
     const blockOf = (tx: string): number | null =>
       staysOf(tx).find((stay) => stay.block <= head && moment < stay.until)?.block ?? null
-    /** Number of reorganisations that replaced a block; each gives it another hash. */
+    /** Number of reorganisations that replaced a block. Each changes its hash. */
     const forksOf = (block: number): number =>
       reorgs.filter((reorg) => reorg.at <= moment && reorg.from <= block).length
     return {

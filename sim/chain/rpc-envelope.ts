@@ -111,7 +111,7 @@ function refusedBatch(view: ChainView, calls: readonly unknown[]): string {
   return JSON.stringify({ jsonrpc: '2.0', id: null, ...refuse(-32_000, message) })
 }
 
-/** Replies of a batch in the order and number that the faults make of them. */
+/** Replies of a batch in the order and number set by the faults. */
 function arranged(view: ChainView, replies: readonly Reply[]): readonly Reply[] {
   const { reversed = false, lengthOff = 0 } = view.faults
   if (reversed) view.fire('reversed')

@@ -1,6 +1,6 @@
 import { chainHash, type ChainState, type PretendChain, type Sighting } from './pretend-chain.ts'
 
-/** Faults of an RPC server. Each that takes effect is counted under its name (`RpcServer.fired`). */
+/** Faults of an RPC server. Each effective fault is counted under its name (`RpcServer.fired`). */
 export type Faults = Readonly<{
   /** Closes each connection without an answer. */
   down?: boolean
@@ -14,15 +14,15 @@ export type Faults = Readonly<{
   retryAfter?: string
   /** Answers 200 with an HTML page. */
   html?: boolean
-  /** Cuts the answer: the connection breaks in the body, or the body is whole for HTTP and half of the JSON. */
+  /** Cuts the answer: the connection breaks in the body, or the body is complete HTTP with half of the JSON. */
   cut?: 'connection' | 'json'
   /** Sends a body that never ends. */
   endless?: boolean
-  /** Answers with another id than that of the request; the string form of a number counts as another. */
+  /** Answers with another id than the request's. The string form of a number counts as another. */
   wrongId?: 'other' | 'null' | 'string'
   /** Reverses the answers of a batch. This is allowed by JSON-RPC. */
   reversed?: boolean
-  /** Adds to (or takes from) the answers of a batch and the statuses of `getSignatureStatuses`. */
+  /** Adds to (or removes from) the answers of a batch and the statuses of `getSignatureStatuses`. */
   lengthOff?: number
   /** Longest batch, and longest list of signatures. */
   batchMax?: number
@@ -32,7 +32,7 @@ export type Faults = Readonly<{
   errorEvery?: number
   /** Sees the chain as it was so long ago. */
   lagMs?: number
-  /** Says that all is final (also what was never sent), that failures succeeded, or that successes failed. */
+  /** Lies: everything is final (even unsent transactions), failures succeeded, or successes failed. */
   lies?: 'final' | 'success' | 'failure'
   /** Transactions about which it lies; the default is all. */
   liesAbout?: (tx: string) => boolean
@@ -40,11 +40,11 @@ export type Faults = Readonly<{
   blockShift?: number
   /** Is on another fork: its blocks from this number on have other hashes. */
   forkFrom?: number
-  /** Says that the final block is so many blocks before the true one. */
+  /** Reports a final block that is this many blocks before the true one. */
   finalBehind?: number
   /** Knows only blocks of this age. */
   historyMs?: number
-  /** Solana: keeps no history; asking for it is an error. */
+  /** Solana: has no history; asking for it is an error. */
   noHistory?: boolean
   /** Solana: a proxy that asks its node for transactions up to this version, whatever the client accepts. */
   versionMax?: number

@@ -14,15 +14,15 @@ export type RpcServer = AsyncDisposable &
   Readonly<{
     url: string
     port: number
-    /** Faults from now on, in place of those before; a function gives those of each request. */
+    /** Replaces the faults; a function returns those of each request. */
     setFaults(faults: Faults | (() => Faults)): void
     /** Number of times that each fault took effect. */
     fired(): Readonly<Partial<Record<FaultName, number>>>
     /** Number of HTTP requests. */
     requests(): number
-    /** Number of calls of each method, those in batches included. */
+    /** Number of calls of each method, including those in batches. */
     calls(): Readonly<Record<string, number>>
-    /** Ends all connections. Open another server with the same `port` to come back. */
+    /** Ends all connections. A new server with the same `port` is the same server restarted. */
     close(): Promise<void>
   }>
 
@@ -31,9 +31,9 @@ type RpcServerSettings = Readonly<{
   faults?: Faults | (() => Faults)
   /** 0, the default, takes a free port. */
   port?: number
-  /** Path of the URL; providers have the key of an account there. */
+  /** Path of the URL, where providers put the key of an account. */
   path?: string
-  /** Whether pages of any site may ask. Agave allows it; geth does only when it is told to. */
+  /** Whether pages of any site may ask. Agave allows it; geth does only if configured. */
   cors?: boolean
 }>
 
@@ -88,7 +88,7 @@ export async function openRpcServer(settings: RpcServerSettings): Promise<RpcSer
   }
 }
 
-/** One request, its answer, and the faults that it meets. */
+/** One request, its answer, and the faults for it. */
 type Exchange = Readonly<{
   request: IncomingMessage
   response: ServerResponse
@@ -124,7 +124,7 @@ async function answer(chain: PretendChain, exchange: Exchange): Promise<void> {
   sendWhole(text, exchange)
 }
 
-/** HTTP status and text for a request that is no JSON-RPC over HTTP; null when it is. */
+/** HTTP status and text for a request that is not JSON-RPC over HTTP; null when it is. */
 function refusedForm(request: IncomingMessage): Readonly<{ status: number; text: string }> | null {
   if (request.method !== 'POST') {
     return { status: 405, text: 'Used HTTP Method is not allowed. POST or OPTIONS is required\n' }
@@ -136,7 +136,7 @@ function refusedForm(request: IncomingMessage): Readonly<{ status: number; text:
   }
 }
 
-/** Answers by a fault of the transport that needs no chain. Returns whether it did. */
+/** Answers with a transport fault that needs no chain. Returns whether it did. */
 function brokenAnswer(kind: ChainKind, { response, faults, fire }: Exchange): boolean {
   if (faults.hangs === true) {
     fire('hangs')

@@ -102,7 +102,7 @@ function transaction(view: ChainView, [signature, config]: readonly unknown[]): 
 
 type TransactionVersion = 'legacy' | 0 | 1
 
-/** Version of a transaction: a third each of the legacy ones, of version 0, and of version 1. */
+/** Version of a transaction: a third each are legacy, version 0 and version 1. */
 function versionOf(signature: string): TransactionVersion {
   const versions = ['legacy', 0, 1] as const
   return versions[(digestOf(signature)[0] ?? 0) % versions.length] ?? 'legacy'
@@ -138,7 +138,7 @@ function parsedTransaction(
         balance(holder, index, holder.before + holder.change),
       ),
       preBalances: lamports,
-      // The account of a payee may be made by the transaction itself: it has no balance before.
+      // The transaction itself may create the payee's account, which then has no balance before.
       preTokenBalances: holders.flatMap((holder, index) =>
         holder.isNew ? [] : [balance(holder, index, holder.before)],
       ),
@@ -197,7 +197,7 @@ function uiAmount(units: bigint, decimals: number): unknown {
   return { amount: units.toString(), decimals, uiAmount: Number(text), uiAmountString: text }
 }
 
-/** Reason why a value is no signature, in the words of Agave; null when it is one. */
+/** Message of Agave for a value that is no signature; null when it is one. */
 function wrongSignature(signature: unknown): string | null {
   if (typeof signature !== 'string') return 'Invalid'
   if (signature.length > 88) return 'WrongSize'
