@@ -26,12 +26,13 @@ type LiveSettings = HistorySettings &
   }>
 
 /**
- * Endless drafts after the last one in the log. A plan is a pure function of its settings, so a restart replays it to the
- * draft number `published` and needs no saved state.
+ * Endless drafts after the last one in the log. A plan is a pure function of its settings, so a restart replays it to
+ * the draft number `published` and needs no saved state.
  *
- * A delay of up to ten minutes is caught up at once. After a longer delay (the process was off, or the machine asleep),
- * the rest of the plan moves by whole minutes and continues from now, with all its opens, closes, unlocks and payments.
- * So no draft is lost and none is published late in a burst, but the hours of the plan differ from those of the clock.
+ * A delay of up to ten minutes is caught up immediately. After a longer delay (the process was off, or the machine
+ * asleep), the rest of the plan moves by whole minutes and continues from now. All its opens, closes, unlocks and
+ * payments move with it. So no draft is lost and none is published late in a burst, but the hours of the plan differ
+ * from those of the clock.
  */
 export function* liveDrafts(settings: LiveSettings): Generator<ScheduledDraft, undefined> {
   const { now, published } = settings
@@ -68,11 +69,12 @@ type LiveApi = Readonly<{
 }>
 
 /**
- * Publishes each draft at its moment, in order, until aborted. The log may hold other events too, so a draft that refers to
- * another waits for its seq, also while that one is held. It is left out when there is none.
+ * Publishes each draft at its moment, in order, until aborted. The log may have other events too, so a draft that
+ * refers to another waits for its seq, even while that one is held. It is left out when there is none.
  *
- * A refused draft contradicts events that users published by hand, and is skipped. One whose refusal may pass is sent again
- * for half a minute first, once for each contest, so that a contest that a user has ended does not delay all others.
+ * A refused draft contradicts events that users published by hand, and is skipped. After a temporary refusal it is
+ * first sent again for half a minute, once for each contest. So a contest that a user has ended does not delay all
+ * others.
  */
 export async function publishOnTime(
   dues: Iterable<ScheduledDraft>,

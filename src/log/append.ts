@@ -52,7 +52,7 @@ export type Appender = Readonly<{
   follow(entry: Entry, lines: EntryLines, ref: DraftRef): void
   /** Writes the batch to the store, inside the transaction that `begin` opened. */
   write(): void
-  /** Forgets the batch. Batches that were written before stay. */
+  /** Discards the batch. Earlier written batches stay. */
   forget(): void
   begin(): void
   /** Makes all written batches durable and visible at once. They are on the disk when this returns. */

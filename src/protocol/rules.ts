@@ -43,7 +43,7 @@ export type DetailsField =
   | 'reason'
   | 'restates'
 
-/** A type with rules of its own. A correction has the type that it corrects as its kind. */
+/** Type with rules of its own. A correction has none: its kind is the type that it corrects. */
 export type RuledType = Exclude<EventType, 'correction'>
 
 /** A kind that the rules of a type name. */

@@ -78,7 +78,7 @@ type WaitingRequest = Readonly<{ size: number; arrivedMs: number; work(): unknow
   resolve(result: unknown): void
 }
 
-/** Time until a release goes on whose commit failed. */
+/** Time until a release continues whose commit failed. */
 const RELEASE_RETRY_MS = 1_000
 
 /** Opens the queue of commits. Requests that arrive during a commit share the next one. */
@@ -148,9 +148,9 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
       release.run()
       return stateOf(appender, held)
     })
-    // No publisher has an answer yet. A crash up to here leaves nothing of the commit, or all of it if the fsync is
-    // done or the table of a carried log has its row. `outcome-unknown` may have left that row too. Each publisher
-    // sends the same refs again either way.
+    // No publisher has an answer yet. A crash up to here leaves nothing of the commit, or all of it. It leaves all of
+    // it if the fsync is done, or if the table of a carried log has its row. `outcome-unknown` may have left that row
+    // too. Each publisher sends the same refs again either way.
     if (!end.ok) {
       if (end !== UNAVAILABLE) forgetUndone()
       return refuseAll(requests, end)

@@ -49,7 +49,7 @@ export type HeldCommands = Readonly<{
   release(refs: readonly string[]): Promise<HeldOutcomes | FailedOutcome>
   /** Replaces the chain's verdict by the operator's decision. */
   vouch(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
-  /** Gives held drafts up. */
+  /** Drops held drafts by the operator's decision. */
   drop(refs: readonly string[], reason: string): Promise<HeldOutcomes | FailedOutcome>
   /**
    * Resolves when no commit is being made, so that held drafts can be read. The reader must read immediately, because

@@ -76,7 +76,7 @@ type State = {
 export function openHeldDrafts(db: DatabaseSync, asksChain: boolean): HeldDrafts {
   const tables = openHeldTables(db)
   let state = load(tables, asksChain)
-  /** Drafts of the present request. */
+  /** Drafts of the current request. */
   let unwritten: HeldDraft[] = []
 
   function remove(held: HeldDraft): void {

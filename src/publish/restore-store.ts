@@ -14,7 +14,7 @@ type Restore = Readonly<{
   /** Store file to restore, of any schema. */
   from: string
   dataDirectory: string
-  /** Path under which the present store is kept. */
+  /** Path under which the current store is kept. */
   kept: string
   /** Whether the current store can be opened, so that its write-ahead log belongs to it. */
   isPresentWhole: boolean

@@ -99,7 +99,7 @@ export async function start(settings: ServerSettings, parts: RequestPathParts): 
     // The HTTP server's own close would cut idle connections before their next request is answered.
     const closed = Promise.withResolvers<void>()
     NetServer.prototype.close.call(server, () => closed.resolve())
-    // Also a connection that Node has detached from the HTTP server because its caller asked for a tunnel.
+    // Includes a connection that Node has detached from the HTTP server because its caller asked for a tunnel.
     const limit = setTimeout(() => {
       for (const socket of sockets) socket.destroy()
     }, drainMs)

@@ -76,7 +76,7 @@ export type ChainReport = Readonly<{
 /** Result of an audit. `keep` is the checkpoint to save; null when anything about it is wrong. */
 export type Audit = Readonly<{
   checks: readonly Check[]
-  /** Further notes for the user. */
+  /** Further messages for the user. */
   notes: readonly string[]
   /** Null when the chain was not asked. */
   chain: ChainReport | null

@@ -22,7 +22,7 @@ type SavedCheckpoint = SavedNote & Readonly<{ checkpoint: Checkpoint }>
 export type OpenedSaved = Readonly<{
   checkpoints: readonly SavedCheckpoint[]
   wrong: readonly Finding[]
-  /** Notes for the user about checkpoints of other logs. */
+  /** Messages for the user about checkpoints of other logs. */
   notes: readonly string[]
 }>
 

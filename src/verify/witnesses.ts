@@ -113,7 +113,7 @@ export type CollectedWitnesses = Readonly<{
   witnessed: WitnessedNote | null
   wrong: Finding | null
   views: readonly WitnessView[]
-  /** Notes about witnesses whose own answer says nothing. */
+  /** Messages about witnesses whose own answer says nothing. */
   notes: readonly string[]
 }>
 

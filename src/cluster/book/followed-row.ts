@@ -83,7 +83,7 @@ function entryOf(line: string, details: string | null, seq: number): Entry {
   try {
     entry = entryOfRow({ line, details })
   } catch {
-    // No JSON, or an amount that is none.
+    // Not JSON, or not an amount.
   }
   if (entry?.event.seq !== seq || formatEvent(entry.event) !== line)
     throw new UnfitRow(`seq ${seq} is no event`)

@@ -30,7 +30,7 @@ export type GatheredLog = Readonly<{
   follow(commit: CommitRow): void
   /** Signs the tree of all kept events, after its row was accepted. */
   accept(): void
-  /** Writes what is cached and commits. */
+  /** Writes the cached rows and commits. */
   commit(): void
   /** Signed note of the newest tree; null while this process has signed none. */
   checkpoint(): string | null
@@ -250,10 +250,10 @@ type CommitGathering = Readonly<{
   /** Adds the lines of the next event. Its ref is added next. */
   lines(line: string, details: string | null): void
   ref(ref: RowRef | null): void
-  /** Keeps the noted events, or forgets them. */
+  /** Keeps the added events, or discards them. */
   write(): void
   forget(): void
-  /** Compresses a segment, and notes it. */
+  /** Compresses a segment, and adds it to the commit. */
   segmentOf: SegmentOf
   /** Content of the commit; null when nothing was kept. */
   commit(): Pick<CommitRow, 'lines' | 'details' | 'refs' | 'held' | 'segments'> | null

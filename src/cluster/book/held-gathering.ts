@@ -41,9 +41,9 @@ export function gatherHeldDrafts(drafts: HeldDrafts): HeldGathering {
   }
 }
 
-/** The held drafts, of which each change is noted. */
+/** Held drafts that record each of their changes. */
 function gatheredDrafts(drafts: HeldDrafts, note: (change: HeldChange, ids?: number[]) => void): HeldDrafts {
-  /** Drafts of the present request that are held. */
+  /** Drafts of the current request that are held. */
   let unwritten: HeldDraft[] = []
   return {
     ...drafts,
@@ -82,7 +82,7 @@ function gatheredDrafts(drafts: HeldDrafts, note: (change: HeldChange, ids?: num
       drafts.keepChain(id)
       note({ is: 'chain', id })
     },
-    // The book undoes what it rolls back.
+    // The book's rollback undoes the changes.
     reload: () => undefined,
   }
 }

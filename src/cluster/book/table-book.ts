@@ -254,11 +254,11 @@ type BookRows = Readonly<{
   next(): RowPlace
   /** Reason why the table's row at a place is not the next one of this log; null when it is. */
   refusalOf(row: LogRow, place: number): string | null
-  /** Notes the next row. */
+  /** Records the next row. */
   note(bytes: Uint8Array, is: RowBody['is']): void
   /** Writes the place of the newest row. */
   write(): void
-  /** Undoes what was noted since the last commit. */
+  /** Undoes the changes since the last commit. */
   rollback(): void
 }>
 
@@ -312,9 +312,9 @@ function placeOf(db: DatabaseSync): NewestRow {
 
 /**
  * Temporary signature of the newest tree while the store ends inside moved history. The log has no signature there, or
- * one of a former key, but every store must end with a signed tree for readers, audits and a start. The next
- * transaction restores the log's signature. The tree may be signed, because the table has accepted it and it is a
- * prefix of the log.
+ * one of a former key. Readers, audits and a start need a signed tree at the end of every store. The next transaction
+ * restores the log's signature. The tree may be signed, because the table has accepted it and it is a prefix of the
+ * log.
  */
 type StandIn = Readonly<{
   /** Signs the newest tree, unless these keys have signed it. */

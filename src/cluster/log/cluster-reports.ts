@@ -95,7 +95,7 @@ function watchCluster(registry: Registry, read: () => ClusterFigures | null): vo
   )
 }
 
-/** Writes a line about what a node notices. */
+/** Opens the log lines for a node's notices. */
 function openNoticeLines(lines: LogLines, monotonicMs: () => number): (notice: ClusterNotice) => void {
   const loggedMs = new Map<string, number>()
 

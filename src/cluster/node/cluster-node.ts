@@ -118,7 +118,7 @@ export type ClusterNodeSettings = Readonly<{
   onNotice(notice: NodeNotice): void
 }>
 
-/** `applied` and `undone` outdate what was read before. */
+/** Change of the books. After `applied` and `undone` earlier reads are outdated. */
 type NodeChange = 'committed' | 'applied' | 'undone'
 
 /** Rows of both branches of a fork, in order, from the first place where they differ: this node's and the table's. */

@@ -9,7 +9,7 @@ import {
 } from '../table/log-table.ts'
 import { type Branches, type NodeBook, NodeStopped } from './cluster-node.ts'
 
-/** Bytes of one look at the table. */
+/** Most bytes of one read of the table. */
 export const READ_BYTES_MAX: number = 2 * ROW_BYTES_MAX
 /** Most bytes of one branch's rows that are kept as evidence. */
 const EVIDENCE_BYTES_MAX: number = 64 * 1024 * 1024
@@ -73,7 +73,7 @@ async function keptInBoth(book: NodeBook, table: Looks): Promise<readonly TableR
   }
 }
 
-/** The first rows that have so many bytes together. */
+/** First rows, up to the limit of bytes. */
 function firstOf(rows: readonly TableRow[]): readonly TableRow[] {
   let size = 0
   const end = rows.findIndex(({ bytes }) => {

@@ -84,8 +84,9 @@ async function putBack(session: LeadSession, book: NodeBook, end: number): Promi
 }
 
 /**
- * Leads in a session whose table has the same end. Ends when the session is lost, a commit is in doubt, the clocks
- * differ, or the node may not lead. Returns the reason; null for a normal end. Throws errors that stop the node.
+ * Leads in a session after books and table have the same end. Leading ends when the session is lost, a commit is in
+ * doubt, the clocks differ, or the node may not lead. Returns the fault; null when there is none. Throws errors that
+ * stop the node.
  */
 async function lead(machine: Machine, session: LeadSession): Promise<string | null> {
   const { jobs, settings, signal, wakeups } = machine

@@ -4,7 +4,7 @@ import type { NodeTimers } from './cluster-node.ts'
 /** Wakes the loop of a node, and callers that wait for a place in its books. */
 export type Wakeups = Wakeup &
   Readonly<{
-    /** Notes the place that the books have reached. */
+    /** Records the place that the books have reached. */
     advance(place: number): void
     /** Whether the books, now at `present`, reach a place within `ms` milliseconds. */
     reached(place: number, present: number, ms: number): Promise<boolean>

@@ -29,7 +29,7 @@ const HEAD_BYTES_MAX: number = 256 * 1024
 /** Bytes of the signature of a row. */
 export const ROW_SIGNATURE_BYTES = 64
 
-/** Bytes of a frame beside head, sections and segments. */
+/** Bytes of a frame besides head, sections and segments. */
 const FRAME_BYTES: number = MAGIC.length + LENGTH_BYTES + ROW_SIGNATURE_BYTES
 
 /** Row with the signature by a key of its log. */

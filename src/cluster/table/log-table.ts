@@ -4,7 +4,7 @@ export type TableRow = Readonly<{ place: number; bytes: Uint8Array }>
 /** Primary of PostgreSQL. The timeline grows with each promotion. */
 export type PrimaryIdentity = Readonly<{ systemId: string; timeline: number }>
 
-/** Answer of one look at the table. */
+/** Result of one read of the table. */
 export type Look = Readonly<{
   server: PrimaryIdentity
   /**
@@ -80,7 +80,7 @@ export type LeadSession = AsyncDisposable &
     lost: Promise<void>
   }>
 
-/** Rows of one look, at most. */
+/** Most rows of one read. */
 export const LOOK_ROWS_MAX = 256
 /** Time after which PostgreSQL ends the session of a silent leader, in milliseconds. */
 export const SILENCE_MS_MAX = 5_000

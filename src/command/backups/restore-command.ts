@@ -403,7 +403,7 @@ type LossSettings = Readonly<{
   isAccepted: boolean
   /** Identity of the backup's log if a table carries it; null otherwise. */
   shared: LogIdentity | null
-  /** Words with which the user starts this program. */
+  /** The user's command for this program. */
   program: string
 }>
 

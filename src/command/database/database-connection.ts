@@ -247,7 +247,7 @@ function messageOf(error: unknown): string {
 
 /** SQLSTATE classes of temporary failures: connection, rollback, resources, intervention, system. */
 const PASSING = /^(?:08|40|53|55|57|58)/
-/** Words of the client for what passes, and ours. */
+/** Messages of the client for temporary failures, with ours to replace them. */
 const NO_TLS = 'The server does not support SSL connections'
 const PASSING_WORDS: ReadonlyMap<string, string> = new Map([
   ['Connection terminated', 'the connection was closed'],

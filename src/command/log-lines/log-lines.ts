@@ -141,7 +141,7 @@ function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: M
   return [words.join(' '), ...(err === undefined ? [] : formatError(err))].map(escapeControls).join('\n')
 }
 
-/** Field as `name=value`. Options in effect have a word each; empty ones are omitted. */
+/** Field as `name=value`. Each option in effect is one word; empty options are omitted. */
 function formatField(field: string, value: unknown): readonly string[] {
   if (typeof value === 'string') return [`${field}=${value}`]
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -105,7 +105,7 @@ export function openAuditLines(lines: LogLines, monotonicMs: () => number): Audi
   }
 }
 
-/** Milliseconds between two looks for a new backup. */
+/** Milliseconds between two checks for a new backup. */
 const LOOK_MS = 60_000
 
 /**

@@ -86,7 +86,7 @@ export async function sendRows<Row extends DraftRow>(
     } else if (failure.status === TOO_LARGE && part.length > 1) {
       most = Math.ceil(part.length / 2)
     } else if (passes(failure)) {
-      // The link may be too slow for so many.
+      // The link may be too slow for this many.
       if (failure.status === REQUEST_TIMEOUT) most = Math.ceil(part.length / 2)
       const limit = failure.held > 0 ? HELD_RETRY_MS_MAX : RETRY_MS_MAX
       sender.trouble.lasts(waitReason(row, failure))

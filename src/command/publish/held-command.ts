@@ -93,7 +93,7 @@ function draftsIn({ drafts }: JsonObject): readonly JsonObject[] {
   return Array.isArray(drafts) ? drafts.filter(isJsonObject) : []
 }
 
-/** Row of the table: what a person decides by. */
+/** Row of the table, with the facts for a decision. */
 function rowOf({
   ref,
   type,

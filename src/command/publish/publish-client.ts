@@ -47,7 +47,7 @@ export type PublishFailure = Readonly<{
   reason: string
   /** Further bad drafts in the answer, in their order. */
   others: readonly BadDraft[]
-  /** Whether the drafts may be published all the same. */
+  /** Whether the drafts may have been published nevertheless. */
   isInDoubt: boolean
   /** HTTP status of the refusal; 408 also for a late answer, null without a complete answer. */
   status: number | null

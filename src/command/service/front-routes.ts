@@ -30,7 +30,7 @@ export type ShownSettings = Readonly<{
 type NodeReports = Readonly<{
   mirror: ReportCell<Omit<MirrorReport, 'version'>> | null
   following: ReportCell<Status['following']> | null
-  /** Version of all that is said. */
+  /** Version of all these reports. */
   version(): number
 }>
 

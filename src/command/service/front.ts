@@ -329,7 +329,7 @@ export type FrontSettings = Readonly<{
   /** Public address of the service that this mirror follows; null on a node that is no mirror. */
   mirrorOf: string | null
   streamsMax: number
-  /** Limits of streams in place of those of `STREAM_LIMITS`. */
+  /** Limits of streams that replace those of `STREAM_LIMITS`. */
   streamLimits?: Partial<StreamLimits>
   /** Milliseconds over which streams end at a stop. */
   drainMs: number

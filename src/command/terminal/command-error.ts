@@ -10,8 +10,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Error of a command whose arguments must change, which ends with 2. It ends with 1 when its cause is a fault of the
- * machine, such as a disk that fails while the file of an option is read.
+ * Error of a command whose arguments must change, which ends with 2. It ends with 1 when a fault of the machine caused
+ * it, such as a failing disk that holds the file of an option.
  */
 export class UsageError extends CommandError {
   override readonly exitCode: 1 | 2 = isMachineFault(this.cause) ? 1 : 2

@@ -36,7 +36,7 @@ export function wholeBetween(min: number, max: number): (text: string) => number
   }
 }
 
-/** Parses a kind: a word of the operator's choice. */
+/** Parses a kind, which the operator may choose. */
 export function kindWord(text: string): string {
   if (!WORD.test(text)) {
     throw new InvalidArgumentError(

@@ -8,7 +8,7 @@ const WAITS_MS = [0, 2_000, 5_000, 15_000, 30_000] as const
 /** Most queries about a transaction that is unknown or not final. A server may be behind for some seconds. */
 const LATE_ATTEMPTS = 3
 
-/** A named transaction with the chain's word about it. */
+/** Named transaction with the chain's verdict. */
 export type AskedTransaction = NamedTransaction &
   Readonly<{
     verdict: TxVerdict

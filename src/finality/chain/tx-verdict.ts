@@ -18,7 +18,7 @@ export type Settled = Extract<TxVerdict, { is: 'final' | 'failed' }>
 /** Answer of one server about one transaction; null without a usable answer. */
 export type Vote =
   | Settled
-  /** `stage` says how far it is, in words. */
+  /** Not final yet. `stage` describes its progress. */
   | Readonly<{ is: 'waiting'; stage: string }>
   | Readonly<{ is: 'unknown' }>
   | null

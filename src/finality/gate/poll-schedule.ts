@@ -16,10 +16,10 @@ const AGE_PART = 1 / 2
 const SPREAD_PART = 1 / 4
 
 /**
- * When each transaction is asked next. Moments are those of a monotonic clock in milliseconds.
+ * Time of the next query about each transaction, by a monotonic clock in milliseconds.
  *
- * The interval between two questions is half the age of the transaction, within the pace. So a settlement is found
- * within one and a half times the time that the chain took, and a restart needs no memory of earlier questions.
+ * The interval between two queries is half the age of the transaction, within the pace. So a settlement is found within
+ * one and a half times the time that the chain took. A restart needs no memory of earlier queries.
  */
 export type PollSchedule = Readonly<{
   /** Adds a transaction that was accepted `ageMs` ago. A known one is unchanged. */

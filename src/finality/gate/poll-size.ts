@@ -17,7 +17,7 @@ export function pollSize(chain: AskedChain, requests: number): number {
   }
 }
 
-/** Requests to each server about so many transactions, roughly. */
+/** Approximate requests to each server about this many transactions. */
 export function requestsFor(chain: AskedChain, txs: number): number {
   switch (chain) {
     case 'solana':

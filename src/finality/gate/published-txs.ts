@@ -30,7 +30,7 @@ export type PublishedTxs = Readonly<{
   hasPayment(draft: Draft): boolean
 }>
 
-/** Events that one read looks at. */
+/** Most events of one read. */
 const SCANNED_MAX = 1_000
 /** End of the line of an event without a transaction, and start of the field of another. */
 const NO_TX = '"tx":null}'

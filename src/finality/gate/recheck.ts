@@ -35,7 +35,7 @@ const PUBLISHED_MS: number = 30 * DAY_MS
 const ENDED_MS: number = 90 * DAY_MS
 /** Transactions of one step: one request to Solana, about twenty to an EVM chain. */
 const TXS_MAX: Readonly<Record<AskedChain, number>> = { solana: 256, evm: 10 }
-/** Settled drafts that one step looks at. */
+/** Most settled drafts of one step. */
 const SETTLED_MAX = 500
 /** Part of the budget that must be left. */
 const LEFT_PART = 1 / 2
@@ -54,7 +54,7 @@ type Target = Readonly<{
 const PARTS = ['published', 'dropped', 'failed'] as const
 type Place = Readonly<{ in: (typeof PARTS)[number]; after: number }>
 
-/** Opens the questions about what is decided. */
+/** Opens the repeated queries about decisions. */
 export function openRecheck(settings: RecheckSettings): Recheck {
   const { client, published, pace, notify } = settings
   let place: Place | null = null

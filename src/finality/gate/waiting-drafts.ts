@@ -23,7 +23,7 @@ type WaitingSettings = Readonly<{
 type WaitingDrafts = Readonly<{
   /** Adds the transactions of new drafts to the schedule, and reports changes. */
   look(): void
-  /** Notes the answers of the servers about a transaction. */
+  /** Records the servers' answers about a transaction. */
   note(tx: string, answers: readonly ServerAnswer[]): void
   /** Last answers of the servers about a transaction that waits; null before the first request. */
   lastAnswers(tx: string): readonly LastAnswer[] | null

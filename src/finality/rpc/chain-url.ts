@@ -26,7 +26,7 @@ export function chainUrlsOf(urls: readonly string[]): readonly ChainUrl[] {
   const parsed = urls.map((text, at) => chainUrlOf(text, at + 1))
   for (const { href, name, number } of parsed) {
     const first = parsed.findIndex((other) => other.href === href) + 1
-    // One server must not give two of the votes.
+    // One server must not have two votes.
     if (first !== number) throw new ChainError(`${name} repeats URL ${first}: give each URL once`)
   }
   return parsed

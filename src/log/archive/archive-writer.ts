@@ -34,7 +34,7 @@ export type ArchiveWriter = Readonly<{
    * all added events are in `events` and `details`.
    */
   flush(): void
-  /** Forgets the events added since the last flush. */
+  /** Discards the events added since the last flush. */
   forget(): void
   /** Discards the state in memory and reads the store again, after a rollback. */
   reload(): void

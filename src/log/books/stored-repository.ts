@@ -19,7 +19,7 @@ import { type BlockEnd, openContestList } from './contest-list.ts'
 import { openTakesReader, type StoredTakes } from './stored-takes.ts'
 import { openUnpaidWriter } from './unpaid-rows.ts'
 
-/** Tables of the books: the writer's fold reads them, and its changes are written to them. */
+/** Tables of the books. The writer's fold reads them, and the fold's changes are written to them. */
 type StoredRepository = Readonly<{
   repository: Repository
   /**

@@ -152,7 +152,7 @@ export type FinalityCounts = Readonly<{
   failed: number
   dropped: number
   vouched: number
-  /** Rises whenever one of the others changes. */
+  /** Rises whenever one of the other counts changes. */
   version: number
 }>
 

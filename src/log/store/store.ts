@@ -59,8 +59,8 @@ export type NewLog = Omit<LogIdentity, 'id' | 'former'>
 
 /**
  * Creates an empty log in a new file, with a random id unless `begun` has one. The file is named when it is complete
- * and on the disk, so that an interrupted start leaves no log that the next start would refuse. `fill` writes more rows
- * in the same transaction.
+ * and on the disk. So an interrupted start leaves no log that the next start would refuse. `fill` writes more rows in
+ * the same transaction.
  */
 export function createStore(
   path: string,

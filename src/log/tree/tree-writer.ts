@@ -32,7 +32,7 @@ export type TreeWriter = Readonly<{
   sign(head: number): void
   /** Newest note that this writer signed. Throws before the first one, and again after `reload`. */
   checkpoint(): string
-  /** Forgets everything in memory, after a rollback. */
+  /** Discards the state in memory, after a rollback. */
   reload(head: number): void
 }>
 

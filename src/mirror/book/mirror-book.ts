@@ -59,7 +59,7 @@ export type MirrorBook = Readonly<{
   treeAt(size: number): Tree
   /** Months whose end `closeWith` must get before an entry of this moment can be applied. */
   monthsBefore(month: Month): readonly Month[]
-  /** Gives the signed end of a closed month. */
+  /** Sets the signed end of a closed month. */
   closeWith(closed: ClosedMonth): void
   /** Adds a segment of the origin's file, which the archive stores if it has the same lines. */
   addPiece(month: Month, file: MonthFile, piece: MonthSegment): void

@@ -11,13 +11,13 @@ import { formatNote, parseVkey } from '../../tlog/note.ts'
 
 /** Longest time in milliseconds that a checkpoint waits until the mirror has its tree. */
 const PROOF_WAIT_MS_MAX = 5_000
-/** Milliseconds between two looks at the head meanwhile. */
+/** Milliseconds between two checks of the head meanwhile. */
 const LOOK_MS = 50
 
 type ProvedLogParts = Readonly<{
   data: string
   head: Pick<HeadCell, 'read'>
-  /** Whether the origin has contradicted what it signed. */
+  /** Whether the origin has contradicted its own signature. */
   isStopped(): boolean
   /** Called with a checkpoint that the log has signed and that contradicts the mirror's tree. */
   onFork(note: string): void

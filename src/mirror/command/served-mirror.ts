@@ -158,7 +158,7 @@ type MirrorFigures = Omit<MirrorReport, 'version'>
 type Receiver = Readonly<{
   /** Receives a message of the thread that follows the origin. */
   take(message: Exclude<FromMirror, { is: 'broken' }>): void
-  /** Checks of `/readyz` that say how the mirror follows. */
+  /** Checks of `/readyz` about following. */
   checks(): Readonly<{ following: boolean; origin_agrees: boolean }>
 }>
 

@@ -24,7 +24,7 @@ import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import { MismatchError } from '../book/mirror-book.ts'
 import { catchUpWith, openEntryTaker, withServedMonths } from '../book/catch-up.ts'
 
-/** Parts of the following, and what it reports. */
+/** Parts of the follower, and its reports. */
 export type FollowingParts = Readonly<{
   origin: Origin
   store: MirrorStore
@@ -250,7 +250,7 @@ async function anotherLog(
 ): Promise<ContradictionError | DaybookError> {
   const unchecked = openOrigin(origin.url, origin.around, () => undefined)
   const body = await readKeysBody(unchecked, signal)
-  // A malformed list is no word about any log.
+  // A malformed list says nothing about any log.
   readKeyList(body, NODE_PRIMITIVES)
   const list = readObject('log/keys', body)
   if (jsonString(list['logId']) === id)

@@ -69,7 +69,7 @@ function demandDigest(place: string, found: Digest, expected: Digest): void {
   if (found.sha256 !== expected.sha256) throw new WrongError(place, 'its SHA-256 is not that of its manifest')
 }
 
-/** Bytes between two looks at the free disk. */
+/** Bytes between two checks of the free disk space. */
 const LOOK_BYTES: number = 16 * 1024 * 1024
 
 async function save(

@@ -230,7 +230,7 @@ export const CONTEST_ENDPOINTS = {
     parameters: {},
     caching: 'revalidate',
     work: 'brief',
-    // The page of its ledger says all of it.
+    // The page of its ledger shows all of it.
     page: false,
     check: 'recomputed',
   },

@@ -101,7 +101,7 @@ export const EVENT_ENDPOINTS = {
       from: timeOf('no lower bound', 'Only events at or after this moment; with `after`, the later of both'),
       to: timeOf('no upper bound', 'Only events before this moment'),
       ...FILTER,
-      // A log takes what its own chain writes.
+      // A log accepts only identifiers of its own chain.
       tx: {
         form: { is: 'tx', chains: CHAINS },
         absent: 'every transaction and none',

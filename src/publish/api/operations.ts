@@ -7,7 +7,7 @@ export const METRICS_MS_MAX = 5_000
 /** Time limits for the other threads. They are shorter, so that the main thread can name a late thread in time. */
 export const THREAD_READY_MS_MAX = 600
 export const THREAD_METRICS_MS_MAX = 4_000
-/** Name of the main thread in answers that say that it is late. */
+/** Name of the main thread in an answer about a late thread. */
 export const MAIN_THREAD = 'main thread'
 
 /** An answer of the private listener about the node. */

@@ -75,7 +75,7 @@ function linesOf(bytes: Buffer, first: number): string[] {
 async function* unpacked(path: string, count: (bytes: number) => void): AsyncGenerator<Buffer, undefined> {
   const pieces = piecesOf(path, count)
   let head: Buffer = Buffer.alloc(0)
-  // A pipe may give its first byte alone.
+  // A pipe may deliver its first byte alone.
   while (head.length < 2) {
     const next = await pieces.next()
     if (next.done === true) break

@@ -37,7 +37,7 @@ export type UpgradeSettings = Readonly<{
   keys: readonly SigningKey[]
   /** Version of this Daybook, which continues only builds of the same version. */
   version: string
-  /** Build a store of the present schema again too. */
+  /** Whether to rebuild a store of the current schema too. */
   rebuild: boolean
   /** Longest wait for a service that uses the directory, in milliseconds; null without limit. */
   waitMs: number | null

@@ -38,7 +38,7 @@ export type NodeReport = Readonly<{
   version: string
   /** URL of the licence of the published log; null if none. */
   licence: string | null
-  /** Whether the node keeps up. */
+  /** Reports whether the node keeps up. */
   following: () => Status['following']
   /** Whether the node asks the blockchain about transactions. */
   asksChain: boolean

@@ -62,8 +62,8 @@ function pageReply(presentEtag: PresentEtag, ask: RouteRequest, snapshot: Snapsh
   const csv = ask.query.word('format') === 'csv'
   const seqHeader = { 'Daybook-Seq': String(snapshot.head.seq) }
   if (csv && !ask.query.has('limit')) {
-    // The file is whole for other callers. HTTP/1.0 has no last chunk, so a cut file would look whole: it gets a page, which no
-    // cache may keep.
+    // HTTP/1.0 has no last chunk, so a cut file would look whole. It gets a page, which no cache may keep, because
+    // other callers get the whole file.
     const { type, body, headers } = makePage(ask, range.value, snapshot, String(range.value.limit))
     return { is: 'body', keep: 'no-store', etag: null, type, body, headers: { ...seqHeader, ...headers } }
   }
@@ -95,7 +95,7 @@ type Page = Readonly<{
   isSettled: boolean
 }>
 
-/** Reads a page. `limit` is that of the link to the next page, if the request has none. */
+/** Reads a page. `limit` is for the link to the next page, if the request has none. */
 function makePage(ask: RouteRequest, range: EventsRange, snapshot: Snapshot, limit?: string): Page {
   const csv = ask.query.word('format') === 'csv'
   const walked = walk(snapshot, ask, range, csv ? 'csv' : 'json')

@@ -35,7 +35,7 @@ export function treeReplies(log: LogReader): EndpointAnswers<LogFileEndpoint> {
   }
 }
 
-/** A signed note. Its ETag is of the content, because a note may change at the same head. */
+/** Reply with a signed note. Its ETag depends on the content, because a note may change at the same head. */
 function noteReply(seq: Seq, body: Uint8Array | string): Reply {
   return { is: 'body', ...revalidated(seq, 'of-content'), type: NOTE_TYPE, body, compress: false }
 }

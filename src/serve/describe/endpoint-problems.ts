@@ -22,7 +22,7 @@ export const COMMON_PROBLEMS: readonly ProblemCode[] = [
   'not-ready',
 ]
 
-/** Problems of a parameter beside those of every parameter. */
+/** Problems of a parameter besides the common ones. */
 const OF_PARAMETERS: Readonly<Partial<Record<ParameterName, readonly ProblemCode[]>>> = {
   from: ['in-the-future'],
   to: ['invalid-range'],

@@ -59,8 +59,8 @@ type ExportRun = WatchedWriter & {
 }
 
 /**
- * Opens the exports of one thread: all share one queue of turns and one timer. Each has one write in flight at most, and takes
- * a turn when the kernel has accepted it.
+ * Opens the exports of one thread, which share one queue of turns and one timer. Each export has at most one write in
+ * flight, and takes a turn when the kernel has accepted it.
  */
 export function openExports(settings: ExportSettings): Exports {
   const { reader, etag: presentEtag, places, monotonicMs, report } = settings
@@ -91,7 +91,7 @@ export function openExports(settings: ExportSettings): Exports {
       const resolved = resolveEventsRange(query, snapshot, ask.latest)
       if (!resolved.ok) return problemReply(resolved.problem)
       const range = resolved.value
-      // A page at the same address, for HTTP/1.0, is no form of the same answer.
+      // A page at the same address, for HTTP/1.0, must not match this ETag.
       const etag = weak(etagOfForm(presentEtag(eventsChangedBy(snapshot, query, range)), 'whole'))
       const headers = { 'Daybook-Seq': String(snapshot.head.seq) }
       if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
@@ -236,7 +236,7 @@ function refusalOf(
 
 const NOTHING = new Uint8Array(0)
 
-/** Reads the rows of one write after the last scanned seq (before it, in descending order), which it moves. */
+/** Reads the rows of one write after the last scanned seq (before it, in descending order). Moves that seq. */
 function readRows(snapshot: Snapshot, run: ExportRun, limits: ExportLimits): Uint8Array {
   const { range, details, scannedTo } = run
   const { order, after, before } = range

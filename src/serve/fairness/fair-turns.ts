@@ -36,8 +36,8 @@ type CallerQueue<Work> = {
 const GRANT_MS_PER_SECOND = 10
 /**
  * Number of remembered callers from which idle callers without a debt are removed. Few idle callers have a debt. The
- * grant pays it in a hundred times the time that they used, so there are about a hundred for each piece of work in
- * progress.
+ * grant pays it in a hundred times the time that they used. So there are about a hundred such callers for each piece of
+ * work in progress.
  */
 const QUEUES_MAX = 20_000
 

@@ -9,7 +9,7 @@ const WAITING_BYTES_MAX = 64 * 1024 * 1024
 
 /** Bytes of a request and its response in Node 26, besides the characters of its target and headers. */
 const REQUEST_BYTES = 3 * 1024
-/** Bytes of a header beside its characters. */
+/** Bytes of a header besides its characters. */
 const HEADER_BYTES = 128
 /** Bytes of a body that Node buffers until somebody reads it. */
 const BODY_BYTES = 64 * 1024

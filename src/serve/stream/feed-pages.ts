@@ -36,7 +36,7 @@ type Pages = Readonly<{
 type SharedFeed = { users: number; readonly pages: Map<Seq, FeedPage> }
 type CachedPage = Readonly<{ shared: SharedFeed; after: Seq; bytes: number }>
 
-/** Memory of a cached page beside its bytes. */
+/** Memory of a cached page besides its bytes. */
 const PAGE_OVERHEAD_BYTES = 256
 
 /**

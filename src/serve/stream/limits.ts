@@ -74,7 +74,7 @@ export const STREAM_LIMITS: StreamLimits = {
 
 /** Most bytes that chunked coding adds to a page: its length in hexadecimal and two line ends. */
 const CHUNK_BYTES_MAX = 12
-/** Bytes that a details message has beside its line. */
+/** Bytes of a details message besides its line. */
 const DETAILS_FRAME_BYTES = 32
 /** Longest time that subscribers may hold the event loop. */
 const HOLD_MS_MAX = 20

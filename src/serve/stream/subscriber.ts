@@ -86,7 +86,7 @@ export type StreamContext = Readonly<{
   queue: (subscriber: Subscriber) => void
   /** Called when a stream has ended. */
   ended: (ended: StreamEnded) => void
-  /** Forgets a subscriber whose socket is closed. */
+  /** Drops a subscriber whose socket is closed. */
   gone: (subscriber: Subscriber) => void
 }>
 

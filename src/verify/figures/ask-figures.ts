@@ -26,7 +26,7 @@ import { askedAgain } from '../reading/live-source.ts'
 /** Most pages of one list. */
 const PAGES_MAX = 10_000
 
-/** Published answers, with those that are wrong or absent. */
+/** Published answers, and findings about wrong or missing ones. */
 export type CollectedFigures = Readonly<{
   answers: readonly PublishedAnswer[]
   /** Answers that cannot be recomputed from any log. */
@@ -38,7 +38,7 @@ export type CollectedFigures = Readonly<{
 /** Settings for asking. `chance` selects moments and contests. */
 export type AskFiguresSettings = Readonly<{
   source: Source
-  /** Known number of events in the log. Each current answer must be right as of them. */
+  /** Number of events that the log is known to have. Each current answer must be right up to the last of them. */
   covers: number
   chance: () => number
   /** Local clock. */

@@ -74,7 +74,7 @@ export type Page<Answer> = Readonly<{
   pictureRowsMax?: number
   /** Whether its CSV without `limit` has all rows, even those that its answer lacks. */
   wholeCsv?: boolean
-  /** Whether it shows nothing of the log, and so is there before the log is ready. */
+  /** Whether it shows nothing of the log, so that it is served before the log is ready. */
   isStatic?: true
   /** Whether a page without an endpoint updates itself in the browser. Pages of endpoints do, except past views. */
   live?: boolean

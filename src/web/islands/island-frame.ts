@@ -19,7 +19,7 @@ import { isShortcut, put } from './island-still.ts'
 const CHANNEL = 'daybook live'
 /** Silence of the leading tab after which the other tabs no longer count as live. */
 const LEADER_SILENCE_MS = STREAM_SILENCE_MS + 5_000
-/** Time between looks at what is overdue. */
+/** Time between two checks for overdue events. */
 const LOOK_MS = 5_000
 /**
  * Time after which a page is refreshed without an event. States change with the clock, and a proxy may buffer the

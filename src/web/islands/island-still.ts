@@ -32,7 +32,7 @@ export function put(element: Element | null | undefined, text = ''): void {
   if (element && element.textContent !== text) element.textContent = text
 }
 
-/** Forms that follow the reader's clock. Days, cells of tables and buckets are UTC for everyone. */
+/** Whether a form follows the reader's clock. Days, cells of tables and buckets are UTC for everyone. */
 const isFollowing = (form: string): form is TimeForm => /^(full|clock|near|hour|until|span)$/.test(form)
 
 const zone: ReaderZone = (ms) => -new Date(ms).getTimezoneOffset() * MINUTE_MS

@@ -5,7 +5,7 @@ function startSlider(form: HTMLFormElement): void {
   const slider = form.querySelector('input')
   const output = form.querySelector('output')
   if (slider === null || output === null) return
-  // An immutable page does not know the present.
+  // An immutable page does not know the current time.
   if (form.dataset['slider'] === 'past') {
     const { min, step } = slider
     const hours = Math.floor((Date.now() - Number(min)) / Number(step))

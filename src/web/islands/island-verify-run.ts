@@ -51,7 +51,7 @@ export type OpenChain = (
 export function startVerifier(openChain: OpenChain | null): void {
   addEventListener('message', ({ data }: MessageEvent<CheckRequest>) => {
     run(data, openChain).then(reply, (error: unknown) => {
-      // A field that cannot be used, or a log that cannot be read: false answers are findings of the result.
+      // Only an unusable field or an unreadable log stops a check. False answers are findings of the result.
       reply({
         is: 'stopped',
         why: error instanceof DaybookError ? error.message : `the check broke off: ${String(error)}`,

@@ -33,8 +33,8 @@ export type CosignedLogs = Readonly<{
   /** Stores a forgotten checkpoint. False when one as new is stored already. */
   forget(tree: CosignedTree): boolean
   /**
-   * Advances to the forgotten checkpoints. Those of the same size as the newest one with another root stay, because the
-   * keys have cosigned two histories. Returns the number of adopted ones.
+   * Replaces the newest checkpoints by forgotten newer ones. A forgotten one of the same size with another root stays,
+   * because the keys have cosigned two histories. Returns the number of replaced ones.
    */
   adopt(): number
 }>

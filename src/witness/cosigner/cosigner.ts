@@ -73,7 +73,7 @@ export type Cosigner = Disposable &
     sizes(): readonly Readonly<{ origin: string; size: number | null; time: number | null }>[]
     /** Logs that are refused, because the state went back. */
     refusedLogs(): number
-    /** Contradictions of logs that are kept. */
+    /** Number of stored contradictions of logs. */
     contradictions(): number
     /** Reads the state. Throws when that fails. */
     check(): void
@@ -351,7 +351,7 @@ const HASH_DIGITS = 16
 /** Two checkpoints with valid signatures, the same origin and size, and different roots, as notes. */
 type Contradiction = Readonly<{ originHash: string; size: number; first: string; second: string }>
 
-/** Number of contradictions that a witness keeps. */
+/** Number of contradictions that a witness has stored. */
 function countEvidence(dataDirectory: string): number {
   return foldersOf(join(dataDirectory, EVIDENCE_FOLDER)).length
 }

@@ -6,9 +6,8 @@ export type GrowthRate = Readonly<{
   /** Takes a unit of a log's allowance. False when it is used up, or a caller waits for the next one. */
   take(origin: string): boolean
   /**
-   * Waits for the next unit and takes it. Resolves with null then, or with the seconds before a retry. It resolves with
-   * seconds immediately when a tree as large waits already or the wait would be long, and as soon as a larger one
-   * comes.
+   * Waits for the next unit and takes it; then resolves with null. Otherwise resolves with the seconds before a retry:
+   * immediately when a tree as large waits already or the wait would be long, or as soon as a larger one comes.
    */
   wait(origin: string, size: number): Promise<number | null>
 }>
@@ -48,7 +47,7 @@ export function openGrowthRate(
   const msUntilNext = (origin: string): number =>
     Math.max(0, Math.ceil(((1 - tokensOf(origin)) * MINUTE_MS) / perMinute))
 
-  /** Gives the next one to whoever waits then. */
+  /** Gives the next unit to the waiting caller. */
   async function giveNext(origin: string): Promise<void> {
     do await pause(msUntilNext(origin))
     while (!takeOne(origin))

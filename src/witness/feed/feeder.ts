@@ -124,7 +124,7 @@ function mayBeAsked(peer: Peer, { text }: FedTree, monotonicMs: number, { idleMs
   return monotonicMs >= peer.retryMs && (peer.text !== text || monotonicMs - peer.askedMs >= idleMs)
 }
 
-/** Notes that a witness has cosigned a tree. */
+/** Records that a witness has cosigned a tree. */
 function noteCosigned(
   peer: Peer,
   { size, text }: FedTree,

@@ -313,12 +313,13 @@ type NearestTitle = Readonly<{
 const OFFERED_MAX = 3
 /** Contests in one answer of the search. */
 const CANDIDATES = 100
-/** Letters of the longest word of a query with which a candidate has a word that begins so. */
+/** Letters at the start of the query's longest word that a word of a candidate must share. */
 const BEGINNING = 3
 
 /**
- * Contests whose titles are most like a misspelt query, the best first. Candidates are the newest contests, and those with
- * a word that begins as the longest word of the query does: so the cost does not grow with the number of contests.
+ * Contests whose titles are most like a misspelt query, the best first. Candidates are the newest contests, and those
+ * with a word that has the same start as the query's longest word. So the cost does not grow with the number of
+ * contests.
  */
 async function askNearestTitles(query: string, view: View): Promise<readonly NearestTitle[]> {
   const words = wordsOf(query)

@@ -11,9 +11,9 @@ const NEAR = ['yesterday', 'today', 'tomorrow']
 const YEARS_NEAR = [-1, 0, 1]
 
 /**
- * Times that a text names, in UTC, as pages print them and people write them: `28 Oct 2026, 14:00 UTC`, `October 2026`,
- * `yesterday`, `15/11/2026`. A date without a year is the one nearest to `now`; a month without one is the newest that has
- * begun. Two days where the day and the month can be exchanged, such as `2/10/2026`; none for anything else.
+ * Times in a text, in UTC, in the forms of pages and in common use: `28 Oct 2026, 14:00 UTC`, `October 2026`,
+ * `yesterday`, `15/11/2026`. A date without a year is the one nearest to `now`. A month without one is the newest that
+ * has begun. Two days if day and month can be swapped, such as `2/10/2026`; none for anything else.
  */
 export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
   const dayFirst = text.replace(/^(\d{1,2})[/.](\d{1,2})[/.](?=\d{4})/, '$2/$1/')
@@ -21,7 +21,7 @@ export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
   return [...readings].map((one) => spokenTime(one, now)).filter((time) => time !== undefined)
 }
 
-/** Time that a text names. It reads the month of `10/2/2026` first. */
+/** Time in a text. Reads the month of `10/2/2026` first. */
 function spokenTime(text: string, now: Ms): SpokenTime | undefined {
   const words = text
     .toLowerCase()

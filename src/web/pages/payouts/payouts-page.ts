@@ -202,7 +202,7 @@ async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; 
   }
 }
 
-/** States of the bar, what can be paid first. */
+/** States of the bar, payable prizes first. */
 const SEGMENTS = [
   ['payable', 'payable'],
   ['awaiting_claim', 'claim'],

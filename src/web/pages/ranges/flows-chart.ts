@@ -64,7 +64,7 @@ export function flowsPlot(flows: Flows, { token }: Site, from = ''): Plot {
   })
 }
 
-/** Plot of what was burned, as bars. */
+/** Plot of burned tokens, as bars. */
 export function burnedPlot(flows: Flows, { token }: Site): Plot {
   return linePlot({
     ...commonOf(flows),

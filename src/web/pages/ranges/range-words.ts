@@ -4,8 +4,8 @@ import { monthWords } from '../../markup/moment-html.ts'
 import { dayWords } from '../../markup/time-words.ts'
 
 /**
- * Range of an answer with its buckets, the launch of the log, the moment of its newest event, and the current time if
- * the answer depends on it. `toMs` is exclusive.
+ * Range of an answer with its buckets, the launch of the log, and the moment of its newest event. `now` is the current
+ * time if the answer depends on it. `toMs` is exclusive.
  */
 type NamedRange = Readonly<{
   fromMs: number

@@ -20,7 +20,7 @@ import { plotOnPage } from '../../charts/chart-plot.ts'
 import { type ChartSpan, spanExtent, spanPlot, type Spans } from '../../charts/chart-spans.ts'
 import { calendarLinks } from '../../frame/view-bar.ts'
 
-/** `/schedule`: what opens and closes next, day by day. */
+/** `/schedule`: next openings and closings, day by day. */
 export const schedulePage: EndpointPage<'schedule'> = {
   endpoint: 'schedule',
   title: () => 'Schedule',

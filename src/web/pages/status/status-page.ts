@@ -131,10 +131,10 @@ function asideOf({ mirror }: Status): Html {
   </aside>`
 }
 
-/** Sentence of what waits for the blockchain. */
+/** Sentence about drafts that wait for the blockchain. */
 function waitingOf({ finality, mirror }: Status, view: View): Html {
   const { asked, held, oldestAt } = finality
-  // A mirror passes on what its origin does.
+  // A mirror reports its origin's state.
   const service = mirror === null ? 'This service' : 'The origin'
   const who = asked
     ? `${service} publishes a payment when the blockchain says that it is final.`
