@@ -18,7 +18,6 @@ import {
   openAllowance,
   openEvicted,
   type Policy,
-  rateLimitHeaders,
   scopeOfNothing,
 } from './allowance.ts'
 import { openApiStage } from '../../../test/stage/api-stage.ts'
@@ -195,9 +194,6 @@ suite('an allowance', () => {
     const allowed = { allowed: true, remaining: 12, resetSeconds: 34, retryAfterSeconds: 0 }
     assert.equal(formatPolicy(DEFAULT), '"default";q=60;w=60')
     assert.equal(formatRateLimit(DEFAULT, allowed), '"default";r=12;t=34')
-    assert.deepEqual(Object.keys(rateLimitHeaders(DEFAULT, allowed)), ['RateLimit-Policy', 'RateLimit'])
-    const rejected = { allowed: false, remaining: 0, resetSeconds: 7, retryAfterSeconds: 7 }
-    assert.equal(rateLimitHeaders(DEFAULT, rejected)['Retry-After'], '7')
   })
 })
 

@@ -122,15 +122,6 @@ export function formatRateLimit({ name }: Policy, { remaining, resetSeconds }: D
   return `"${name}";r=${remaining};t=${resetSeconds}`
 }
 
-/** Headers about a caller's allowance; `Retry-After` only if none is left. */
-export function rateLimitHeaders(policy: Policy, decision: Decision): Readonly<Record<string, string>> {
-  return {
-    'RateLimit-Policy': formatPolicy(policy),
-    RateLimit: formatRateLimit(policy, decision),
-    ...(decision.allowed ? {} : { 'Retry-After': String(decision.retryAfterSeconds) }),
-  }
-}
-
 /** `units` is the cost of an accepted request. */
 function decide(state: State, keyHash: KeyHash, nowMs: number, units: number): Decision {
   const { policy, windows } = state

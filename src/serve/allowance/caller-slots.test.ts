@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Writable } from 'node:stream'
 import { suite, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { allocateCallerSlots, openCallerSlots, releaseWhenOver, type CallerSlot } from './caller-slots.ts'
+import { allocateCallerSlots, openCallerSlots, type CallerSlot } from './caller-slots.ts'
 
 const SECRET = 'a secret of this test alone'
 
@@ -60,52 +59,6 @@ suite('the slots of streams', () => {
     )
   })
 
-  const orders: readonly (readonly string[])[] = [
-    ['close'],
-    ['finish', 'close'],
-    ['close', 'finish'],
-    ['error', 'close'],
-    ['close', 'error'],
-    ['error', 'finish', 'close'],
-    ['error', 'close', 'finish'],
-    ['finish', 'error', 'close'],
-    ['finish', 'close', 'error'],
-    ['close', 'error', 'finish'],
-    ['close', 'finish', 'error'],
-    ['finish', 'close', 'close'],
-  ]
-  for (const order of orders) {
-    test(`are released once when a response emits ${order.join(', ')}`, () => {
-      const slots = fresh(10, 10)
-      const staying = slots.take('a')
-      const leaving = slots.take('a')
-      assert.ok(staying.ok && leaving.ok)
-      const response = sink()
-      releaseWhenOver(response, leaving.slot)
-      assert.equal(slots.open(), 2)
-      for (const signal of order) {
-        response.emit(signal)
-        assert.equal(slots.open(), 1)
-      }
-    })
-  }
-
-  test('are released when the response has ended, failed or been destroyed already', async () => {
-    for (const over of ['end', 'destroy', 'destroyed before'] as const) {
-      const slots = fresh(10, 10)
-      const taken = slots.take('a')
-      assert.ok(taken.ok)
-      const response = sink()
-      if (over === 'destroyed before') response.destroy()
-      releaseWhenOver(response, taken.slot)
-      const closed = response.closed ? undefined : once(response, 'close')
-      if (over === 'end') response.end()
-      if (over === 'destroy') response.destroy()
-      await closed
-      assert.equal(slots.open(), 0)
-    }
-  })
-
   test('are counted once when several threads take and release them', async () => {
     const memory = allocateCallerSlots({ perCaller: 10, perNode: 16 }, SECRET)
     const most = await Promise.all([1, 2, 3].map((thread) => mostHeldByThread({ memory, thread })))
@@ -140,8 +93,4 @@ async function mostHeldByThread(data: Readonly<Record<string, unknown>>): Promis
   const [most] = (await once(worker, 'message')) as [number]
   await worker.terminate()
   return most
-}
-
-function sink(): Writable {
-  return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

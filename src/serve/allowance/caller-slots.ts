@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events'
 import { assert } from '../../protocol/brand.ts'
 import { locked } from './allowance-lock.ts'
 import { find, hashKey, insert, openTable, remove, type SharedTable, tableBytes } from './allowance-table.ts'
@@ -88,15 +87,6 @@ export function openCallerSlots({ limits, secret, buffer }: CallerSlotsMemory): 
   }
 
   return { limits, take, open: openNow }
-}
-
-/** Releases a slot when its response finishes, fails or loses its connection, even before this call. */
-export function releaseWhenOver(
-  response: EventEmitter & Readonly<{ destroyed: boolean; closed?: boolean; writableFinished: boolean }>,
-  slot: CallerSlot,
-): void {
-  if (response.destroyed || response.closed === true || response.writableFinished) return slot.release()
-  for (const over of ['close', 'finish', 'error']) response.once(over, slot.release)
 }
 
 function giveBack(table: SharedTable, counts: Uint16Array, entry: number): void {

@@ -57,13 +57,6 @@ export function scaleOf(figures: Iterable<ChartValue>, form: AxisForm = {}): Sca
   }
 }
 
-/** Axis without marks, for charts that show none. The greatest figure is at its end. */
-export function bareScaleOf(figures: Iterable<ChartValue>): Scale {
-  const { low, high } = domainOf(figures)
-  const linear = scaleLinear().domain([low, high]).range([1, 0])
-  return { marks: [], zero: rounded(linear(0)), place: (figure) => rounded(linear(Number(figure))) }
-}
-
 /** Range of the figures and zero. If all are zero, zero is at the bottom of the plot. */
 function domainOf(figures: Iterable<ChartValue>): Readonly<{ low: number; high: number; flat: boolean }> {
   let [low, high] = [0, 0]
