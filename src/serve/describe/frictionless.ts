@@ -5,7 +5,7 @@ import type { AnswerRoute } from '../http/route.ts'
 import { NOTICE, SUBJECT } from './information.ts'
 import { type Column, DETAILS_COLUMNS, EVENT_COLUMNS, TABLE_COLUMNS } from './dataset-columns.ts'
 import { keysOf } from '../../protocol/brand.ts'
-import { endpointOf } from '../../protocol/endpoints/endpoints.ts'
+import { endpointOf, type TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
 import { formatFileName, parseManifest } from '../archive/file-name.ts'
 
@@ -245,7 +245,12 @@ const TABLES = {
   funds: { title: 'Funds', key: 'at', rows: 'The last 90 days; from, to and bucket choose others' },
   patterns: { title: 'Patterns', key: null, rows: 'The last 28 days in UTC; from, to and tz choose others' },
   loyaltyRuns: { title: 'Loyalty runs', key: 'month', rows: 'Every month' },
-} as const
+} as const satisfies Readonly<
+  Record<
+    Exclude<TableEndpoint, 'contestLedger'>,
+    Readonly<{ title: string; key: string | null; rows: string }>
+  >
+>
 
 function tableFiles(base: string): readonly PublishedFile[] {
   const events: PublishedFile = {
