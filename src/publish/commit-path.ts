@@ -6,16 +6,15 @@ import { requestRefusal, type FailedOutcome } from './admission/outcome.ts'
 export type CommitPath = CommitRoom &
   Readonly<{
     /**
-     * Runs `build` in a transaction on the newest books. Settles when the transaction is on the disk or undone. `size`
-     * is the size of its requests. A path may undo `build` and run it again; the last run counts. Both current paths
-     * run it once.
+     * Runs `build` once, in a transaction on the newest books. Settles when the transaction is on the disk or undone.
+     * `size` is the size of its requests.
      */
     commit<Built>(size: number, build: () => Built): Promise<CommitEnd<Built>>
     /** Whether a transaction is open. Then nothing else may read the books. */
     isOpen(): boolean
   }>
 
-/** Result of a commit: the value that the last `build` returned, or the refusal of all its requests. */
+/** Result of a commit: the value that `build` returned, or the refusal of all its requests. */
 type CommitEnd<Built> = Readonly<{ ok: true; built: Built }> | FailedOutcome
 
 /** Limits of a commit, in units of its path. */

@@ -71,7 +71,7 @@ type CommitQueueSettings = CommitFailureSettings &
     onIrregular(refusal: BooksRefusal): void
   }>
 
-/** Request that waits for its commit: its work in the transaction, and the result of its last run. */
+/** Request that waits for its commit: its work in the transaction, and the result of the work. */
 type WaitingRequest = Readonly<{ size: number; arrivedMs: number; work(): unknown }> & {
   result: unknown
   /** Answers the request. */
@@ -91,7 +91,7 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   const now = (): Ms => moment
   const onIrregular = (refusal: BooksRefusal): void => void irregular.push(refusal)
   const release = openRelease({ ...settings, expected, now, onIrregular, hasRoom: path.hasRoom })
-  const books = { ...settings, expected, release, now, onIrregular }
+  const parts = { ...settings, expected, release, now, onIrregular }
   const readers = openQuiet(path)
 
   const waiting: WaitingRequest[] = []
@@ -200,8 +200,8 @@ export function openCommitQueue(settings: CommitQueueSettings): CommitQueue {
   // The last process may have ended during a release, and an import changes the books.
   if (settings.path === undefined) lead()
   return {
-    submit: (drafts) => enqueue(path.sizeOf(drafts), () => publishRequest(books, drafts)),
-    held: openHeldCommands({ ...books, path, enqueue, quiet: readers.quiet }),
+    submit: (drafts) => enqueue(path.sizeOf(drafts), () => publishRequest(parts, drafts)),
+    held: openHeldCommands({ ...parts, path, enqueue, quiet: readers.quiet }),
     changed(change) {
       if (change === 'undone') forgetUndone()
       if (change === 'applied') expected.clear()

@@ -26,7 +26,7 @@ export function httpStatusOf(problem: Problem): number {
 }
 
 /** Ids of a thread's requests. A request has a number; its id is formatted only for a problem or a log line. */
-export type RequestIds = Readonly<{ next(): number; format(request: number): string }>
+export type RequestIds = Readonly<{ next(): number; format(requestNumber: number): string }>
 
 /** Opens the ids of a thread. `prefix` distinguishes threads and starts of the service. */
 export function openRequestIds(prefix: string): RequestIds {
@@ -36,6 +36,6 @@ export function openRequestIds(prefix: string): RequestIds {
       last += 1
       return last
     },
-    format: (request) => `${prefix}-${request.toString(36)}`,
+    format: (requestNumber) => `${prefix}-${requestNumber.toString(36)}`,
   }
 }

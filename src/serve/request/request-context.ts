@@ -85,7 +85,7 @@ export function openContexts(parts: ContextParts): OpenContext {
     const terms: ContextTerms = {
       common: isByAccept ? commonOfLists : underApi ? commonOfApi : commonOfPages,
       revalidated: isCsv,
-      request: requestIds.next(),
+      requestNumber: requestIds.next(),
       requestIds,
       allowance: [],
       head: request.method === 'HEAD',

@@ -335,7 +335,7 @@ export function openRequestPath(
     if (!report.all && one.status < 500 && one.ms < SLOW_ANSWER_MS) return
     report.answered({
       ...one,
-      request: terms.requestIds.format(terms.request),
+      request: terms.requestIds.format(terms.requestNumber),
       route: found?.route.path ?? 'none',
       traceparent: parseTraceparent(request.headers['traceparent']),
       caller,

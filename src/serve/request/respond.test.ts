@@ -8,7 +8,7 @@ import { type ReplyTerms, respond } from './respond.ts'
 import type { Reply } from '../http/route.ts'
 
 const TERMS: ReplyTerms = {
-  request: 1,
+  requestNumber: 1,
   requestIds: openRequestIds('test'),
   head: false,
   ifNoneMatch: undefined,

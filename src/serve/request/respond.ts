@@ -21,7 +21,7 @@ export type ReplyTerms = Readonly<{
    */
   revalidated: boolean
   /** Number of the request, and its id for problems. */
-  request: number
+  requestNumber: number
   requestIds: RequestIds
   /** Headers about the caller's allowance. Answers that a shared cache may keep omit them. */
   allowance: HeaderList
@@ -101,7 +101,7 @@ export function respond(
         'Cache-Control': CACHE_CONTROL['no-store'],
         'Content-Type': 'application/problem+json',
         'Content-Length': String(body.byteLength),
-        'Daybook-Request': terms.requestIds.format(terms.request),
+        'Daybook-Request': terms.requestIds.format(terms.requestNumber),
       }
       return respondPlain(response, terms, { status: httpStatusOf(problem), headers, body })
     }
@@ -179,7 +179,7 @@ function writtenOf(terms: ReplyTerms, reply: Of<'coded'>): WrittenAnswer {
   const headers = [...unchanged]
   if (coding !== null) headers.push('Content-Encoding', coding)
   headers.push('Content-Type', type, 'Content-Length', String(body.byteLength))
-  if (status >= 400) headers.push('Daybook-Request', terms.requestIds.format(terms.request))
+  if (status >= 400) headers.push('Daybook-Request', terms.requestIds.format(terms.requestNumber))
   const short = isCopied(body)
     ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString(BODY_ENCODING)
     : body
