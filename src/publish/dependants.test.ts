@@ -104,7 +104,7 @@ suite('a draft whose only obstacle is held drafts of its contest', () => {
     await stage.settle(['a'], 'failed')
     assert.deepEqual(stage.held(), [
       'b',
-      'won (kots: with the held drafts before it, pool:1 holds 150.000000000, 200.000000000 is asked)',
+      'won (kots: with the held drafts before it, pool:1 holds 150.000000000, less than 200.000000000)',
     ])
     assert.equal(stage.counts().refused, 1)
     await stage.queue().held.drop(['b'], 'paid twice')
@@ -178,7 +178,9 @@ suite('a draft that is not held', () => {
     await stage.send(sent('a', 'payout/winner', '10'), sent('b', 'payout/winner', '10'))
     assert.equal(await stage.settle(['b']), '1 published, 0 failed, 0 refused')
     assert.equal(await stage.settle(['a']), '0 published, 0 failed, 1 refused')
-    assert.deepEqual(stage.held(), ['a (kots: unredeemed:1:winner holds 0.000000000, 10.000000000 is asked)'])
+    assert.deepEqual(stage.held(), [
+      'a (kots: unredeemed:1:winner holds 0.000000000, less than 10.000000000)',
+    ])
   })
 })
 

@@ -39,7 +39,7 @@ suite('a draft with a transaction', () => {
     assert.equal(await stage.send(pay), 'pay failed')
     stage.reopen()
     assert.equal(await stage.send(pay), 'pay failed')
-    assert.equal(await stage.send({ ...pay, kots: '9' }), '0: ref-conflict ref was used for another content')
+    assert.equal(await stage.send({ ...pay, kots: '9' }), '0: ref-conflict ref was used for other content')
   })
 
   test('survives a restart', async () => {

@@ -29,7 +29,7 @@ suite('the operator', () => {
     const spent = { ref: 'spent', type: 'burn', kind: 'platform_income', kots: '890' }
     await stage.send(...PAYING, sent('fund-2', 'pool/top_up', '50'), spent)
     await stage.settle(['fund-2'])
-    assert.deepEqual(stage.held(), ['fund-2 (kots: treasury holds 10.000000000, 50.000000000 is asked)'])
+    assert.deepEqual(stage.held(), ['fund-2 (kots: treasury holds 10.000000000, less than 50.000000000)'])
     await stage.send({ ref: 'deposit-2', type: 'treasury', kind: 'deposit', kots: '40' })
     assert.deepEqual(stage.held(), [])
     assert.deepEqual(stage.published().slice(-2), ['treasury/deposit 40', 'pool/top_up 50'])
@@ -43,7 +43,7 @@ suite('the operator', () => {
       await stage.send(...PAYING, contest('scheduled', 2), gift, spent)
       await stage.settle(['gift'])
       await stage.send(moved('rest', 'pool/returned', '100'))
-      assert.deepEqual(stage.held(), ['gift (kots: treasury holds 10.000000000, 50.000000000 is asked)'])
+      assert.deepEqual(stage.held(), ['gift (kots: treasury holds 10.000000000, less than 50.000000000)'])
       if (asks === 'command') await stage.queue().held.release([])
       else stage.reopen()
       // This draft does not concern the treasury. Its commit comes after that of the start.

@@ -124,6 +124,6 @@ function withHeld(refusal: FailedOutcome, held: number): FailedOutcome {
   return held > 0 && refusal.faults?.every(passes) === true ? { ...refusal, held } : refusal
 }
 
-const REF_CONFLICT = { code: 'ref-conflict', field: 'ref', reason: 'was used for another content' } as const
+const REF_CONFLICT = { code: 'ref-conflict', field: 'ref', reason: 'was used for other content' } as const
 
 const HELD_FULL = requestRefusal('held-full', `${HELD_DRAFTS_MAX} drafts are held; nothing was published`)

@@ -248,7 +248,7 @@ suite('a mirror of a log', () => {
     await origin.restart(undefined, { acceptLoss: true })
     await origin.publish([{ ref: 'after', type: 'trade', kind: 'sell', kots: '7' }])
     const { contradicted } = await mirror.until((state) => state.contradicted !== null)
-    assert.match(contradicted?.reason ?? '', /continues the first 40: --follow-former goes on with it/)
+    assert.match(contradicted?.reason ?? '', /continues the first 40: --follow-former continues with it/)
     assert.equal(mirror.head(), 43)
     await mirror.stop()
     assert.equal((await mirror.build()).is, 'ready')

@@ -90,7 +90,7 @@ async function move(options: MoveOptions, context: CommandContext): Promise<Exit
     }
     const { leaveBranch, moveBack } = await import('../log/move-back.ts')
     if (acceptLoss === true)
-      return `a new log goes on from seq ${leaveBranch(settings)}: serve it without --log-store, announce it, and start no other node of the former one`
+      return `a new log continues from seq ${leaveBranch(settings)}: serve it without --log-store, announce it, and start no other node of the former one`
     return `the log is off the table at seq ${await moveBack(settings)}: serve it without --log-store, and start no other node`
   })
   context.stdout.write(`${done}\n`)

@@ -114,7 +114,7 @@ async function appendEnd(settings: MoveSettings, db: DatabaseSync, book: TableBo
   const endMs = monotonicMs() + LEAD_MS_MAX
   let ledMs = monotonicMs()
   while (!isEndedHere(book, dataDirectory)) {
-    if (signal.aborted) throw new StoreError('stopped: the same command goes on')
+    if (signal.aborted) throw new StoreError('stopped: the same command continues')
     const state = node.state()
     if (state.stopped !== null) throw new StoreError(book.isEnded() ? ENDED : state.stopped.reason)
     const nowMs = monotonicMs()

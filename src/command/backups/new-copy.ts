@@ -27,7 +27,7 @@ export async function newName(
     const at = context.now()
     const path = nameAt(at)
     if (!existsSync(path)) return { at, path }
-    if (waits === WAITS_MAX) throw new CommandError(`${path} exists already, and the clock does not go on`)
+    if (waits === WAITS_MAX) throw new CommandError(`${path} exists already, and the clock stands still`)
     await pause(SECOND_MS - (at % SECOND_MS), context.stop)
     if (context.stop.aborted) throw new CommandError(stopped)
   }

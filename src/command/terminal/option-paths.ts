@@ -92,7 +92,7 @@ export function readPassword(path: string, bytesMax: number): string {
   const [line = ''] = readStart(path, bytesMax).split(/\r?\n/)
   if (line === '') throw new Error('its first line is empty')
   // Bytes that are not UTF-8 have become U+FFFD.
-  if (/[\p{Cc}\ufffd]/u.test(line)) throw new Error('its first line is no text')
+  if (/[\p{Cc}\ufffd]/u.test(line)) throw new Error('its first line is not text')
   return line
 }
 

@@ -84,7 +84,7 @@ async function build(
 
 function stoppedWords(data: string): string {
   return hasBuildingMirror(data)
-    ? 'stopped before the mirror was built: the next start goes on'
+    ? 'stopped before the mirror was built: the next start continues'
     : 'stopped before the mirror was begun: nothing is kept'
 }
 

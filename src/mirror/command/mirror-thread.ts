@@ -57,7 +57,7 @@ async function run(port: MessagePort, settings: MirrorThreadSettings): Promise<v
       send({ is: 'contradicted', found: ended })
     }
   } catch (error) {
-    send({ is: 'broken', reason: `the mirror cannot go on: ${reasonOf(error)}` })
+    send({ is: 'broken', reason: `the mirror cannot continue: ${reasonOf(error)}` })
   }
   await barriers
   clearInterval(looking)

@@ -262,7 +262,7 @@ async function anotherLog(
   const reason =
     continued === undefined
       ? 'the origin has another log now, which does not continue the mirrored one'
-      : `the origin has lost events and begun a new log, which continues the first ${Number(continued['size'])}: --follow-former goes on with it`
+      : `the origin has lost events and begun a new log, which continues the first ${Number(continued['size'])}: --follow-former continues with it`
   return new ContradictionError(reason, { 'own.checkpoint': own, ...unchecked.shown() })
 }
 

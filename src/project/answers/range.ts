@@ -118,8 +118,8 @@ const BACKWARDS: Problem = {
 function inTheFuture(parameter: 'from' | 'to'): Problem {
   return {
     code: 'in-the-future',
-    detail: 'The range goes on after the end of the present bucket.',
-    errors: [{ parameter, message: `\`${parameter}\` lies after the end of the present bucket.` }],
+    detail: 'The range ends after the present bucket.',
+    errors: [{ parameter, message: `\`${parameter}\` is after the end of the present bucket.` }],
   }
 }
 
@@ -131,7 +131,7 @@ function tooManyBuckets(span: TimeSpan, requested: number): Problem {
   const advice = fits === undefined ? 'ask for a shorter range' : `\`bucket=${fits}\` would fit`
   return {
     code: 'too-many-buckets',
-    detail: `The range holds ${requested} buckets, at most ${BUCKETS_MAX} are answered: ${advice}.`,
+    detail: `The range has ${requested} buckets; the limit is ${BUCKETS_MAX}: ${advice}.`,
     errors: [{ parameter: 'bucket', message: '`bucket` is too short for this range.' }],
     members: { requested, max: BUCKETS_MAX, bucket: fits ?? null },
   }

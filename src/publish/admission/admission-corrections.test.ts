@@ -202,7 +202,7 @@ suite('an event that restates', () => {
         { is: 'correction/burn', details: correcting(2) },
       ],
       { ...moved('burn/x', '2'), details: { restates: seqOf(2) } },
-      'kots: treasury holds 1.000000000, 2.000000000 is asked',
+      'kots: treasury holds 1.000000000, less than 2.000000000',
     ],
     [
       'is refused for a contest event, because no correction cancels one',

@@ -154,7 +154,7 @@ suite('a balance inside the platform', () => {
   const pool = [...PAYING.slice(0, -1), moved('pool/sponsor', '5', 1), contest('closed')]
   const unredeemed = [...pool, moved('prize/winner', '5', 1)]
   const loyalty = [moved('treasury/deposit', '5'), moved('loyalty/accrual', '5')]
-  const asks = '5.000000001 is asked'
+  const asks = 'less than 5.000000001'
   const givers: readonly (readonly [
     is: TableEvent['is'],
     account: string,
@@ -205,7 +205,7 @@ suite('a balance inside the platform', () => {
       'refuses the payment of a prize as one of another kind',
       unredeemed,
       moved('payout/runner_up', '1', 1),
-      'kots: unredeemed:1:runner_up holds 0.000000000, 1.000000000 is asked',
+      'kots: unredeemed:1:runner_up holds 0.000000000, less than 1.000000000',
     ],
     [
       'does not limit a correction',

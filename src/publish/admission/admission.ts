@@ -199,7 +199,7 @@ function refusalOfBalance(fold: Fold, draft: Draft): BooksRefusal | null {
   return {
     code: 'insufficient-balance',
     field: 'kots',
-    reason: `${accountLabel(from, draft)} holds ${formatAmount(balance)}, ${formatAmount(draft.kots)} is asked`,
+    reason: `${accountLabel(from, draft)} holds ${formatAmount(balance)}, less than ${formatAmount(draft.kots)}`,
   }
 }
 

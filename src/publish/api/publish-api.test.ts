@@ -80,7 +80,7 @@ suite('the private publish API', () => {
     await stage.publish([deposit('a', '5')])
     const overdrawn = await stage.publish([trade('b'), burn('c', '5.1')])
     assertRefused(overdrawn, 409, 'insufficient-balance')
-    const message = 'treasury holds 5.000000000, 5.100000000 is asked'
+    const message = 'treasury holds 5.000000000, less than 5.100000000'
     assert.deepEqual(overdrawn.json.errors, [
       { draft: 1, ref: 'c', field: 'kots', code: 'insufficient-balance', message },
     ])
@@ -176,7 +176,7 @@ suite('a ref', () => {
       const answered = await stage.publish([trade('b'), other])
       assertRefused(answered, 409, 'ref-conflict')
       assert.deepEqual(answered.json.errors, [
-        { draft: 1, ref: 'a', field: 'ref', code: 'ref-conflict', message: 'was used for another content' },
+        { draft: 1, ref: 'a', field: 'ref', code: 'ref-conflict', message: 'was used for other content' },
       ])
     }
     assert.equal(stage.head(), 1)

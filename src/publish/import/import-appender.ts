@@ -47,7 +47,7 @@ export function openImportAppender(
     const published = ref === null ? undefined : refs.digestOf(ref)
     if (published !== undefined) {
       if (Buffer.compare(published, digest) !== 0)
-        return { field: 'ref', reason: 'was used for another content' }
+        return { field: 'ref', reason: 'was used for other content' }
       duplicates++
       return null
     }

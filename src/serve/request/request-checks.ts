@@ -78,7 +78,10 @@ export function openChecks({
 
     if (method === 'OPTIONS') return { is: 'bare', status: 204, headers: PREFLIGHT_HEADERS }
     if (method !== 'GET' && method !== 'HEAD') {
-      const problem: Problem = { code: 'method-not-allowed', detail: `Allowed are ${ALLOWED_METHODS}.` }
+      const problem: Problem = {
+        code: 'method-not-allowed',
+        detail: `The method must be one of ${ALLOWED_METHODS}.`,
+      }
       return problemReply(problem, { Allow: ALLOWED_METHODS })
     }
 

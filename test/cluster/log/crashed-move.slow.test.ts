@@ -144,7 +144,7 @@ suiteOnTable('a log that leaves its table', (stage) => {
     const words = ['--data', restored, ...table.words]
     const left = await stage.cluster('move', '--back', '--accept-loss', ...words)
     assert.equal(left.code, 0, left.stderr)
-    assert.match(left.stdout, /^a new log goes on from seq 1/)
+    assert.match(left.stdout, /^a new log continues from seq 1/)
     await table.sql('TRUNCATE daybook_log')
     const moved = await stage.cluster('move', ...words)
     assert.equal(moved.code, 0, moved.stderr)

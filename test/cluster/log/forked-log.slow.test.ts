@@ -94,7 +94,7 @@ suiteOnTable('a log whose table has lost its tail', (stage) => {
     const former = idOf('a')
     const left = await stage.cluster('move', '--back', '--accept-loss', ...words)
     assert.equal(left.code, 0, left.stderr)
-    assert.match(left.stdout, /^a new log goes on from seq 2: serve it without --log-store, announce it/)
+    assert.match(left.stdout, /^a new log continues from seq 2: serve it without --log-store, announce it/)
     assert.notEqual(idOf('a'), former)
     await using alone = await stage.start('a', null)
     assert.equal(await publishAt(alone, 'of the new log'), 3)
