@@ -27,7 +27,10 @@ export type RowChainEnd = Readonly<{
 
 /** Comparison of rows with each other, without a store: their chain, their signatures and their roots. */
 export type RowChain = Readonly<{
-  /** Adds the row at a place. Returns its content, or why it does not continue the chain; then it is the last. */
+  /**
+   * Adds the row at a place. Returns its content, or the reason why it does not continue the chain. After such a row
+   * none can be added.
+   */
   add(place: number, bytes: Uint8Array): Readonly<{ fault: string }> | Readonly<{ fault: null; row: LogRow }>
   end(): RowChainEnd
 }>

@@ -16,8 +16,9 @@ export type FinalityReport =
   /** Ids of drafts that have waited for longer than `overdueMs`, and the last answers about the first of them. */
   | Readonly<{ is: 'overdue'; drafts: readonly number[]; answers: readonly LastAnswer[] }>
   /**
-   * Payouts that exceed the moved amount and are held (`excess`), or are below it and are published (`less`), by draft
-   * ids. The amounts and the transaction are omitted, because a draft is private until it is published.
+   * Ids of drafts whose payouts differ from the amount that their transaction moved. `excess`: the payouts are higher,
+   * and the drafts are held. `less`: they are lower, and the drafts are published. The amounts and the transaction are
+   * omitted, because a draft is private until it is published.
    */
   | Readonly<{ is: 'excess' | 'less'; drafts: readonly number[] }>
   /** The chain contradicts a published event, or a dropped or failed draft. */

@@ -36,7 +36,7 @@ export function endOldConnections(server: Server, max: number, onEnded: () => vo
   }
 }
 
-/** End of the reading of a body: it was read whole, it is too long, or its reader stopped. */
+/** Reason why the reading of a body ended: it was read whole, it is too long, or its reader stopped. */
 type BodyEnd = 'whole' | 'too-long' | 'left'
 
 /**

@@ -201,7 +201,7 @@ const COPIED: readonly (readonly [table: string, columns: string])[] = [
   ['messages', 'place, bytes'],
 ]
 
-/** Copies the tables that do not follow from the log over those of the new store, in the caller's transaction. */
+/** Copies the tables that do not follow from the log into the new store, in the caller's transaction. */
 function copyTables(db: DatabaseSync): void {
   for (const [table, columns] of COPIED) {
     db.exec(`DELETE FROM main.${table};

@@ -40,7 +40,8 @@ export type FromWriter = Readonly<{
   /** The private listener has this port. */
   listening(port: number): void
   /**
-   * The writer ends before it listens: the settings cannot work (`refused`), or the store or its disk cannot be used.
+   * The writer ends before it listens. `refused`: its settings cannot work. `unusable`: the store or its disk cannot be
+   * used.
    */
   refused(reason: string): void
   unusable(reason: string): void

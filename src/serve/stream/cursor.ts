@@ -31,7 +31,10 @@ export function cursorAt(after: Seq, head: Seq): Cursor {
   return { seq: after, live: after === head, clearTo: after, unmatched: 0, positionDue: false }
 }
 
-/** Whether the cursor has something to write or scan. After waiting for the head it must write its switch to live. */
+/**
+ * Whether the cursor has something to write or scan. A cursor that has waited for the head must still write its switch
+ * to live.
+ */
 export function isBehind(cursor: Cursor, head: Seq): boolean {
   return cursor.positionDue || cursor.seq < head || (cursor.seq === head && !cursor.live)
 }

@@ -92,7 +92,7 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
   const answers: PublishedAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
-  /** Whether an answer is missing for good: the nodes had their time, and no other answer waits again. */
+  /** Whether an answer is permanently missing. Then no other answer gets a wait for nodes that are behind. */
   let isMissing = false
 
   async function trying<Value>(check: FigureCheck, work: () => Promise<Value>): Promise<Value | null> {

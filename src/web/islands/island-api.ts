@@ -7,7 +7,9 @@ import './island-still.ts'
 /** Length from which an answer is shown in part: its start, or the end of a stream. */
 const SHOWN_CHARS_MAX = 20_000
 
-/** Parts of the line about an answer. HTTP/2 has no status text, and not every answer has the remaining requests. */
+/**
+ * Parts of the line about an answer. HTTP/2 has no status text, and not every answer reports the remaining requests.
+ */
 function headOf({ status, statusText, headers }: Response): Readonly<{ head: string; left: string }> {
   const [, count = ''] = /;r=(\d+)/.exec(headers.get('RateLimit') ?? '') ?? []
   const left = count === '' ? '' : `${count} ${count === '1' ? 'request' : 'requests'} left`
