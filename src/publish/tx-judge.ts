@@ -9,17 +9,17 @@ import type { HeldCommands } from './held-commands.ts'
 export type TxJudge = Readonly<{
   /** Judges and settles held drafts until the signal aborts. Never rejects. */
   run(): Promise<void>
-  /** Last answers of the servers about the transaction of a draft that waits; null before the first request. */
-  lastAnswers(tx: string): readonly LastAnswer[] | null
+  /** Last messages of the servers about the transaction of a draft that waits; null before the first request. */
+  lastMessages(tx: string): readonly LastMessage[] | null
 }>
 
-/** Last answer of one server about a transaction, as a message. */
-export type LastAnswer = Readonly<{ server: string; words: string }>
+/** Last message of one server about a transaction. */
+export type LastMessage = Readonly<{ server: string; words: string }>
 
 /** Parts of the writer's thread that a judge needs. */
 export type JudgeContext = Readonly<{
   db: DatabaseSync
-  queue: HeldCommands
+  heldCommands: HeldCommands
   /** Whether this node judges. On a log of several nodes only the leader does. */
   leads(): boolean
   now(): Ms

@@ -3,7 +3,7 @@ import type { openCommitQueue } from '../../src/publish/commit-queue.ts'
 
 type QuietSettings = Omit<
   Parameters<typeof openCommitQueue>[0],
-  'appender' | 'tables' | 'held' | 'path' | 'asksChain' | 'balances' | 'now'
+  'appender' | 'held' | 'path' | 'balances' | 'now'
 >
 
 /** Settings of a queue that tells nothing, has room on its disk and a clock that agrees, and must not break. */

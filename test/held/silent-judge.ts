@@ -13,5 +13,5 @@ export const openTxJudge: OpenTxJudge = async (_settings, { signal }) => ({
   async run() {
     if (!signal.aborted) await once(signal, 'abort')
   },
-  lastAnswers: () => null,
+  lastMessages: () => null,
 })

@@ -39,7 +39,7 @@ const ASKED = {
 /** A gate of a chain that knows nothing, with the real clock. */
 function gateOf(
   signal: AbortSignal,
-  given: Pick<GateSettings, 'queue' | 'recheck'> & Partial<GateSettings>,
+  given: Pick<GateSettings, 'heldCommands' | 'recheck'> & Partial<GateSettings>,
 ): FinalityGate {
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal })
   return openFinalityGate({
@@ -86,7 +86,7 @@ suite('the gate that asks the chain', () => {
     })
     const stop = new AbortController()
     const gate = gateOf(stop.signal, {
-      queue: held,
+      heldCommands: held,
       recheck: { step: () => assert.fail('nothing can be read'), leave: () => undefined },
     })
     await gate.identify()
@@ -222,7 +222,7 @@ async function runWatched({
       moved: async () => null,
       faults: () => [],
     },
-    queue: {
+    heldCommands: {
       quiet: async () => undefined,
       asked: () => drafts,
       askedAbout: () => drafts,

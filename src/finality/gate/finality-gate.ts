@@ -1,5 +1,5 @@
 import type { ChainClient, Settled } from '../chain/tx-verdict.ts'
-import type { LastAnswer } from '../../publish/tx-judge.ts'
+import type { LastMessage } from '../../publish/tx-judge.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldCommands, Settlement } from '../../publish/held-commands.ts'
@@ -16,7 +16,7 @@ import { ChainError } from '../rpc/chain-url.ts'
 type GateSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
-  queue: Pick<HeldCommands, 'quiet' | 'asked' | 'askedAbout' | 'settle'>
+  heldCommands: Pick<HeldCommands, 'quiet' | 'asked' | 'askedAbout' | 'settle'>
   /** Compares amounts; null without `--finality-amounts`. */
   amounts: AmountGuard | null
   recheck: Recheck
@@ -43,8 +43,8 @@ export type FinalityGate = Readonly<{
   identify(): Promise<void>
   /** Asks until the signal ends it. Never rejects. */
   run(): Promise<void>
-  /** Last answers of the servers about the transaction of a draft that waits; null before the first request. */
-  lastAnswers(tx: string): readonly LastAnswer[] | null
+  /** Last messages of the servers about the transaction of a draft that waits; null before the first request. */
+  lastMessages(tx: string): readonly LastMessage[] | null
 }>
 
 /** Checks of the drafts in the time before the first query about a new one. */
@@ -58,7 +58,7 @@ const AWAY_MS = 60_000
 
 /** Opens the gate. It sends nothing yet. */
 export function openFinalityGate(settings: GateSettings): FinalityGate {
-  const { chain, client, queue, budgets, pace, signal, notify, monotonicMs, sleep } = settings
+  const { chain, client, heldCommands, budgets, pace, signal, notify, monotonicMs, sleep } = settings
   const schedule = openPollSchedule(pace, settings.random)
   const waiting = openWaitingDrafts({ ...settings, schedule })
   const logChain = openLogChain(settings)
@@ -84,7 +84,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
    * about.
    */
   async function poll(): Promise<number> {
-    await queue.quiet(signal)
+    await heldCommands.quiet(signal)
     waiting.look()
     const due = schedule.take(size(), monotonicMs())
     const txs = due.filter(settling.isAsked)
@@ -125,7 +125,7 @@ export function openFinalityGate(settings: GateSettings): FinalityGate {
 
   return {
     identify: logChain.identify,
-    lastAnswers: waiting.lastAnswers,
+    lastMessages: waiting.lastMessages,
     async run() {
       while (!signal.aborted) {
         try {
@@ -200,7 +200,7 @@ const SETTLED_MAX = 2_000
 /** Approximate most requests for the amount that one transaction moved. */
 const MOVED_REQUESTS = 3
 
-type SettlingSettings = Pick<GateSettings, 'queue' | 'amounts' | 'budgets' | 'signal'> &
+type SettlingSettings = Pick<GateSettings, 'heldCommands' | 'amounts' | 'budgets' | 'signal'> &
   Readonly<{
     schedule: PollSchedule
     /** Id of the chain, called before each settlement. Null when it must not settle drafts of this log. */
@@ -220,7 +220,7 @@ type Settling = Readonly<{
 
 /** Opens the settling of drafts. */
 function openSettling({
-  queue,
+  heldCommands,
   schedule,
   amounts,
   budgets,
@@ -230,13 +230,13 @@ function openSettling({
   const settled = new Map<string, SettledTx>()
 
   async function settlementsOf(taken: readonly SettledTx[]): Promise<readonly Settlement[]> {
-    await queue.quiet(signal)
+    await heldCommands.quiet(signal)
     const final = taken.filter(({ is }) => is === 'final')
-    await amounts?.fetch(new Map(final.map(({ tx }) => [tx, queue.askedAbout(tx)])))
-    await queue.quiet(signal)
+    await amounts?.fetch(new Map(final.map(({ tx }) => [tx, heldCommands.askedAbout(tx)])))
+    await heldCommands.quiet(signal)
     // No await from here to the settlement, so that the compared amounts are those of the published drafts.
     const settlements = taken.map((one): Settlement | null => {
-      const named = queue.askedAbout(one.tx)
+      const named = heldCommands.askedAbout(one.tx)
       if (named.length === 0) return null
       if (one.is === 'failed') return one
       const whole = { ...one, drafts: named.map(({ id }) => id) }
@@ -245,7 +245,7 @@ function openSettling({
     return settlements.filter((settlement) => settlement !== null)
   }
 
-  const isAsked = (tx: string): boolean => queue.askedAbout(tx).length > 0
+  const isAsked = (tx: string): boolean => heldCommands.askedAbout(tx).length > 0
 
   return {
     isAsked,
@@ -259,7 +259,7 @@ function openSettling({
       const settlements = await settlementsOf(taken)
       const chain = settlements.length === 0 ? null : settlingChain()
       if (chain === null) return
-      const outcome = await queue.settle(settlements, chain)
+      const outcome = await heldCommands.settle(settlements, chain)
       // A full disk or a wrong clock: the drafts stay held, and are asked about again.
       if (!outcome.ok) return
       // Drafts accepted meanwhile and those with too large an amount are asked about again.

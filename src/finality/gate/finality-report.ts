@@ -1,6 +1,6 @@
 import type { Ms } from '../../protocol/moment.ts'
 import type { RpcFault, ServerReply } from '../rpc/rpc-failure.ts'
-import type { LastAnswer } from '../../publish/tx-judge.ts'
+import type { LastMessage } from '../../publish/tx-judge.ts'
 
 /** Report of the gate for metrics and log lines. It has only the number and host of a URL, and no address. */
 export type FinalityReport =
@@ -14,7 +14,7 @@ export type FinalityReport =
   | Readonly<{ is: 'fault'; rpc: number; name: string; fault: RpcFault; reply: ServerReply; count: number }>
   | Readonly<{ is: 'pending'; pending: PendingDrafts }>
   /** Ids of drafts that have waited for longer than `overdueMs`, and the last answers about the first of them. */
-  | Readonly<{ is: 'overdue'; drafts: readonly number[]; answers: readonly LastAnswer[] }>
+  | Readonly<{ is: 'overdue'; drafts: readonly number[]; answers: readonly LastMessage[] }>
   /**
    * Ids of drafts whose payouts differ from the amount that their transaction moved. `excess`: the payouts are higher,
    * and the drafts are held. `less`: they are lower, and the drafts are published. The amounts and the transaction are

@@ -33,7 +33,7 @@ export async function openTxJudge(settings: FinalitySettings, world: JudgeContex
 /** Opens the gate with the client of its chain. Sends nothing yet. */
 function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate {
   const { chain, urls, requestsPerMinute, amounts, overdueMs, pace = GATE_PACE } = settings
-  const { db, queue, now, monotonicMs, signal, report: notify } = world
+  const { db, heldCommands, now, monotonicMs, signal, report: notify } = world
   const sleep = async (ms: number): Promise<void> => void (await world.sleep(ms, signal))
   const budgets = openRpcBudgets({ urls: urls.length, requestsPerMinute, monotonicMs, sleep })
   const client = openChain({
@@ -49,7 +49,7 @@ function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate
   return openFinalityGate({
     chain,
     client,
-    queue,
+    heldCommands,
     amounts:
       amounts === null
         ? null
@@ -57,10 +57,10 @@ function openGate(settings: FinalitySettings, world: JudgeContext): FinalityGate
             client,
             account: amounts,
             published,
-            heldNaming: queue.naming,
+            heldNaming: heldCommands.naming,
             notify,
           }),
-    recheck: openRecheck({ chain, client, published, queue, pace, now, monotonicMs, signal, notify }),
+    recheck: openRecheck({ chain, client, published, heldCommands, pace, now, monotonicMs, signal, notify }),
     budgets,
     pace,
     overdueMs,

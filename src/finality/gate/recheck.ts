@@ -22,7 +22,7 @@ type RecheckSettings = Readonly<{
   chain: AskedChain
   client: ChainClient
   published: PublishedTxs
-  queue: Pick<HeldCommands, 'quiet' | 'listEnded'>
+  heldCommands: Pick<HeldCommands, 'quiet' | 'listEnded'>
   pace: GatePace
   now(): Ms
   monotonicMs(): number
@@ -95,7 +95,7 @@ export function openRecheck(settings: RecheckSettings): Recheck {
   return {
     async step(budgets) {
       if (settings.monotonicMs() < nextMs || budgets.left() < budgets.burst * LEFT_PART) return
-      await settings.queue.quiet(settings.signal)
+      await settings.heldCommands.quiet(settings.signal)
       const begin = (): Place => ({
         in: 'published',
         after: published.seqBefore(boundOf(settings.now() - PUBLISHED_MS)),
@@ -129,7 +129,7 @@ function inOrder(a: Place, b: Place): number {
 
 /** Transactions at a place of the round, and the next place; null at the end. */
 function targetsAt(
-  { published, queue, now }: RecheckSettings,
+  { published, heldCommands, now }: RecheckSettings,
   place: Place,
   max: number,
 ): Readonly<{ targets: readonly Target[]; next: Place | null }> {
@@ -142,7 +142,7 @@ function targetsAt(
     return { targets, next: scannedTo === null ? partAfter(place) : { in: 'published', after: scannedTo } }
   }
   const state = place.in
-  const drafts = queue.listEnded(state, place.after, SETTLED_MAX)
+  const drafts = heldCommands.listEnded(state, place.after, SETTLED_MAX)
   const since = now() - ENDED_MS
   const recent = drafts.filter(({ settledAt }) => settledAt >= since).slice(0, max)
   const last = (recent.length === max ? recent : drafts).at(-1)?.id

@@ -1,7 +1,7 @@
 import type { HeldDraft } from '../../log/held/held-draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import type { HeldCommands } from '../../publish/held-commands.ts'
-import type { LastAnswer } from '../../publish/tx-judge.ts'
+import type { LastMessage } from '../../publish/tx-judge.ts'
 import type { Ballot, ServerAnswer } from '../chain/tx-verdict.ts'
 import { formatFailure } from '../rpc/rpc-failure.ts'
 import type { FinalityReport, PendingDrafts } from './finality-report.ts'
@@ -10,7 +10,7 @@ import type { PollSchedule } from './poll-schedule.ts'
 
 type WaitingSettings = Readonly<{
   chain: AskedChain
-  queue: Pick<HeldCommands, 'asked'>
+  heldCommands: Pick<HeldCommands, 'asked'>
   schedule: PollSchedule
   /** Age from which a draft that waits is reported. */
   overdueMs: number
@@ -25,8 +25,8 @@ type WaitingDrafts = Readonly<{
   look(): void
   /** Records the servers' answers about a transaction. */
   note(tx: string, answers: readonly ServerAnswer[]): void
-  /** Last answers of the servers about a transaction that waits; null before the first request. */
-  lastAnswers(tx: string): readonly LastAnswer[] | null
+  /** Last messages of the servers about a transaction that waits; null before the first request. */
+  lastMessages(tx: string): readonly LastMessage[] | null
   /** Clears the reported drafts, because another node now asks about them and reports them. */
   leave(): void
 }>
@@ -38,7 +38,7 @@ const OVERDUE_REPORT_MS = 60_000
 
 /** Opens the checks of the drafts that wait for the chain. */
 export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
-  const { chain, queue, schedule, monotonicMs } = settings
+  const { chain, heldCommands, schedule, monotonicMs } = settings
   const answersOf = new Map<string, readonly ServerAnswer[]>()
   let newestId = 0
   let reported = NONE
@@ -57,19 +57,19 @@ export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
   /** Reports drafts that have become overdue, once each, after the servers were asked about the first of them. */
   function notifyOverdue(overdue: readonly HeldDraft[]): void {
     const drafts = overdue.filter(({ id }) => id > overdueId)
-    const answers = lastAnswers(drafts[0]?.draft.tx ?? '')
+    const answers = lastMessages(drafts[0]?.draft.tx ?? '')
     if (answers === null || monotonicMs() < nextReportMs) return
     overdueId = drafts.at(-1)?.id ?? overdueId
     nextReportMs = monotonicMs() + OVERDUE_REPORT_MS
     settings.notify({ is: 'overdue', drafts: drafts.map(({ id }) => id), answers })
   }
 
-  const lastAnswers = (tx: string): readonly LastAnswer[] | null =>
+  const lastMessages = (tx: string): readonly LastMessage[] | null =>
     answersOf.get(tx)?.map((answer) => ({ server: answer.server, words: wordsOf(chain, answer) })) ?? null
 
   return {
     look() {
-      const waiting = queue.asked()
+      const waiting = heldCommands.asked()
       const now = settings.now()
       for (const { id, draft, acceptedAt } of waiting) {
         if (id <= newestId || draft.tx === null) continue
@@ -87,7 +87,7 @@ export function openWaitingDrafts(settings: WaitingSettings): WaitingDrafts {
         for (const tx of answersOf.keys()) if (!schedule.has(tx)) answersOf.delete(tx)
     },
     note: (tx, answers) => void (schedule.has(tx) && answersOf.set(tx, answers)),
-    lastAnswers,
+    lastMessages,
     leave: () => notify(NONE),
   }
 }

@@ -4,7 +4,7 @@ import { isFault } from '../admission/refusal.ts'
 import { requestRefusal, type FailedOutcome } from '../admission/outcome.ts'
 import type { HeldCommands } from '../held-commands.ts'
 import { type Answered, type PermittedRequest, readJsonBody } from './publish-replies.ts'
-import type { LastAnswer } from '../tx-judge.ts'
+import type { LastMessage } from '../tx-judge.ts'
 import type { HeldDraft, EndedDraft } from '../../log/held/held-draft.ts'
 import { formatAmount } from '../../protocol/amount.ts'
 import { formatDetails } from '../../protocol/details.ts'
@@ -30,22 +30,22 @@ export const HELD_PATHS: ReadonlyMap<string, 'GET' | 'POST'> = new Map([
 
 /** Answers a request about held drafts: a page of the list, or the outcome of a decision for each ref. */
 export async function heldRequest(
-  { queue, lastMessages }: Readonly<{ queue: HeldCommands; lastMessages: LastMessages }>,
+  { heldCommands, lastMessages }: Readonly<{ heldCommands: HeldCommands; lastMessages: LastMessages }>,
   request: PermittedRequest,
   [path, query]: readonly [path: string, query: string | null],
 ): Promise<Answered> {
   if (path === '/held') {
     const page = parsePage(query ?? '')
     if ('ok' in page) return page
-    await queue.quiet()
-    return { ok: true, answer: listDrafts(queue, page, lastMessages) }
+    await heldCommands.quiet()
+    return { ok: true, answer: listDrafts(heldCommands, page, lastMessages) }
   }
   if (query !== null) return requestRefusal('unknown-parameter', 'a decision takes no parameters')
   const decision = HELD_DECISIONS.find((one) => path === `/held/${one}`)
   if (decision === undefined) return requestRefusal('not-found', 'nothing is at this address')
   const asked = await readDecision(request)
   if (!asked.ok) return asked
-  const outcome = await queue[decision](asked.refs, asked.reason)
+  const outcome = await heldCommands[decision](asked.refs, asked.reason)
   return outcome.ok ? { ok: true, answer: { drafts: outcome.drafts } } : outcome
 }
 
@@ -132,24 +132,24 @@ type ListedDraft = Readonly<{
   waitsFor: 'chain' | 'contest' | 'books' | null
   place: string | null
   reason: string | null
-  /** Last answer of each RPC server, while the draft waits for the chain; null before this node has asked. */
-  lastMessages: readonly LastAnswer[] | null
+  /** Last message of each RPC server, while the draft waits for the chain; null before this node has asked. */
+  lastMessages: readonly LastMessage[] | null
 }>
 
-/** Returns the last answers of the RPC servers about a transaction; null when this node has not asked. */
-export type LastMessages = (tx: string) => readonly LastAnswer[] | null
+/** Returns the last messages of the RPC servers about a transaction; null when this node has not asked. */
+export type LastMessages = (tx: string) => readonly LastMessage[] | null
 
 /** One page of held or settled drafts, in order of acceptance. */
 function listDrafts(
-  queue: HeldCommands,
+  heldCommands: HeldCommands,
   { after, limit, state }: HeldPage,
   lastMessages: LastMessages,
 ): Readonly<{ drafts: readonly ListedDraft[]; next: number | null }> {
   // One more than the page shows whether it is the last page.
   const found =
     state === 'failed' || state === 'dropped'
-      ? queue.listEnded(state, after, limit + 1).map(settledRow)
-      : queue
+      ? heldCommands.listEnded(state, after, limit + 1).map(settledRow)
+      : heldCommands
           .list(after, limit + 1, (held) => state === null || stateOf(held) === state)
           .map((held) => heldRow(held, lastMessages))
   const drafts = found.slice(0, limit)

@@ -178,7 +178,7 @@ async function outcomeOf(
   const step = settings.steps?.get(path)
   if (step === undefined) {
     const { queue, lastMessages } = settings
-    return await heldRequest({ queue: queue.held, lastMessages }, permitted, [path, query])
+    return await heldRequest({ heldCommands: queue.held, lastMessages }, permitted, [path, query])
   }
   if (query !== null) return requestRefusal('unknown-parameter', 'a step takes no parameters')
   return await step(permitted)

@@ -133,7 +133,7 @@ export async function runWriter(
     judge = await openJudge(judging, {
       ...time,
       db,
-      queue: queue.held,
+      heldCommands: queue.held,
       leads: () => carried?.leads() ?? true,
       now: clock.now,
       defer: (work) => void setImmediate(work),
@@ -151,7 +151,7 @@ export async function runWriter(
     log: id,
     chain,
     queue,
-    lastMessages: (tx) => judge?.lastAnswers(tx) ?? null,
+    lastMessages: (tx) => judge?.lastMessages(tx) ?? null,
     steps: carried?.steps ?? null,
     tokens: settings.tokens,
     operations: openOperations({
