@@ -50,7 +50,7 @@ export const PUBLISHING_PROBLEMS = {
   'outcome-unknown': { status: 503, title: 'It is not known yet whether the drafts were published' },
 } as const
 
-/** All error codes: stable, in kebab-case, the last part of `type`. */
+/** All error codes. They are stable, in kebab-case, and the last part of `type`. */
 export const PROBLEMS: typeof READING_PROBLEMS & typeof PUBLISHING_PROBLEMS = {
   ...READING_PROBLEMS,
   ...PUBLISHING_PROBLEMS,

@@ -378,7 +378,7 @@ function diskVerdict(data: string, bytes: number): CheckVerdict {
   return free < bytes ? wrong(says) : ok(says)
 }
 
-/** Finding whether another process uses the directory. A restore takes the lock itself before it plans. */
+/** Verdict on whether another process uses the directory. A restore takes the lock itself before it plans. */
 function lockVerdict(data: string): CheckVerdict | null {
   // Does not create the lock's file, because a dry run changes nothing.
   if (!existsSync(join(data, 'lock'))) return null

@@ -251,8 +251,8 @@ async function isIntact(file: string, { bytes, sha256 }: NonNullable<ExpectedFil
 
 /**
  * Downloads a file as `<file>.part`, and renames it when it is complete and right. An interrupted download resumes
- * while the strong ETag is the same (RFC 9110, section 14), even from an earlier run. `onBytes` receives the size of
- * each piece, and first the size of a resumed part.
+ * while the strong ETag is the same (RFC 9110, section 14), even from an earlier run. `onBytes` first receives the size
+ * of a resumed part, then that of each new piece.
  */
 async function pullFile(
   ask: Ask,

@@ -2,10 +2,10 @@ import { formatCount } from '../../protocol/amount.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { formatAge } from '../terminal/output.ts'
 
-/** CheckVerdict of one check: `wrong` must be corrected now, `warn` may cause trouble later. */
+/** Verdict of one check. `wrong` must be fixed now; `warn` may cause trouble later. */
 export type CheckVerdict = Readonly<{ is: 'ok' | 'note' | 'warn' | 'wrong'; says: string }>
 
-/** CheckVerdict with the name of its check. */
+/** Verdict with the name of its check. */
 export type Diagnosis = CheckVerdict & Readonly<{ what: string }>
 
 export const ok = (says: string): CheckVerdict => ({ is: 'ok', says })
@@ -13,7 +13,7 @@ export const note = (says: string): CheckVerdict => ({ is: 'note', says })
 export const warn = (says: string): CheckVerdict => ({ is: 'warn', says })
 export const wrong = (says: string): CheckVerdict => ({ is: 'wrong', says })
 
-/** Findings of a check of this name; null means that there is none. */
+/** Verdicts of a check with this name. Leaves out null. */
 export function named(what: string, ...verdicts: readonly (CheckVerdict | null)[]): readonly Diagnosis[] {
   return verdicts.flatMap((verdict) => (verdict === null ? [] : { ...verdict, what }))
 }
@@ -27,8 +27,8 @@ export function printDiagnoses(found: readonly Diagnosis[], context: CommandCont
 }
 
 /**
- * Finding whether held drafts need the operator, because the books refuse them or they are older than `overdueMs`.
- * `list` is the command that lists them.
+ * Verdict on held drafts, which need the operator if the books refuse them or they are older than `overdueMs`. `list`
+ * is the command that lists them.
  */
 export function heldVerdict(
   { held, refused, oldestAtMs }: Readonly<{ held: number; refused: number; oldestAtMs: number | null }>,

@@ -59,7 +59,7 @@ export function diagnoseDirectory(
 
 type StoreDiagnosis = Readonly<{ id: string | null; found: readonly Diagnosis[] }>
 
-/** Examines the store. A store that cannot be opened, such as an older Daybook's, is a finding. */
+/** Examines the store. A store that cannot be opened, such as an older Daybook's, has a verdict of its own. */
 function diagnoseStore(
   { data, keyFiles, overdueMs }: DirectorySettings,
   context: CommandContext,
@@ -120,7 +120,7 @@ function clockOf(headMs: number | null, context: CommandContext): CheckVerdict {
     : ok('the clock is not behind the newest event')
 }
 
-/** The verdict on a mirror's key: there is none, and none is needed. */
+/** Verdict on a mirror's key: there is none, and none is needed. */
 export function mirrorKeyVerdict({ of }: MirrorMeta): CheckVerdict {
   return ok(`a mirror of ${of}: it signs nothing and has no key`)
 }
@@ -253,7 +253,7 @@ function modesOf(data: string): readonly CheckVerdict[] {
   return found.length > 0 ? found : [ok('only the owner may change the files')]
 }
 
-/** Finding about private keys among a folder's files. Every copy of the folder could sign with them. */
+/** Verdicts on private keys among a folder's files. Every copy of the folder could sign with them. */
 function keysInside(folder: string): readonly CheckVerdict[] {
   return filesIn(folder, (name) => name !== STORE_FILE).flatMap(({ path, size }) => {
     if (size > KEY_BYTES_MAX || !isPrivateKey(path)) return []
@@ -271,7 +271,7 @@ function isPrivateKey(path: string): boolean {
   }
 }
 
-/** Finding about stores that an upgrade or a restore has kept, which only take space now. */
+/** Verdicts on stores that an upgrade or a restore has kept, which only take space now. */
 function keptStores(data: string, { program, now }: CommandContext): readonly CheckVerdict[] {
   return filesIn(data, (name) => /^daybook\.db\.(?:schema-|replaced-)/.test(name)).map(
     ({ path, size, mtimeMs }) => {

@@ -26,7 +26,7 @@ const LIVE_PATH = '/live'
 const ONCE = { attemptsMax: 1, silenceMs: 10_000 } as const
 
 /**
- * Examines a service from a reader's side, through every proxy, and yields each finding. A stream sends its position
+ * Examines a service from a reader's side, through every proxy, and yields each verdict. A stream sends its position
  * immediately, so a delay of more than `waitMs` means that a proxy buffers it.
  */
 export async function* diagnoseUrl(
@@ -76,7 +76,7 @@ function failureOf(error: unknown): DaybookError {
   throw error
 }
 
-/** The verdict of a check, or the failure of its requests. */
+/** Verdict of a check, or the failure of its requests. */
 async function asked(check: Promise<CheckVerdict | null>): Promise<CheckVerdict | null> {
   const verdict = await check.catch(failureOf)
   return verdict instanceof DaybookError ? wrong(failureText(verdict)) : verdict
@@ -125,7 +125,10 @@ async function checkpointOf(get: Get, { head: { seq, ageMs } }: Status): Promise
   return ok(`signed for ${formatCount(size, 'event')}${age}`)
 }
 
-/** Whether an interrupted download can resume; null without a closed month, whose file could be tried. */
+/**
+ * Verdict on whether an interrupted download can resume. Null without a closed month, because only its file can be
+ * tried.
+ */
 async function rangesOf(get: Get): Promise<CheckVerdict | null> {
   const { months }: ArchiveIndex = (await get(endpointPath('archive', ''))).json()
   const closed = months.findLast(({ state, bytes }) => state === 'closed' && (bytes ?? 0) > 1)
@@ -137,7 +140,7 @@ async function rangesOf(get: Get): Promise<CheckVerdict | null> {
     : warn('a proxy ignores Range or weakens ETag: interrupted downloads start again')
 }
 
-/** Finding whether the private listener can be reached from here, which must not be possible. */
+/** Verdict on the private listener, which must not be reachable from here. */
 async function exposureOf(get: Get): Promise<CheckVerdict> {
   for (const path of ['/metrics', '/readyz', '/publish', '/held']) {
     const answer = await get(path).catch(failureOf)
@@ -147,7 +150,7 @@ async function exposureOf(get: Get): Promise<CheckVerdict> {
   return ok('the private listener cannot be reached from here')
 }
 
-/** Finding whether the bytes of a stream arrive immediately, with headers that disable caches and compression. */
+/** Verdict on a stream. Its bytes must arrive immediately, with headers that disable caches and compression. */
 async function streamVerdict(
   ask: Ask,
   path: string,
@@ -195,7 +198,7 @@ const TIMES = 3
 /** Headers in which a cache reports the source of an answer. */
 const CACHE_STATUS = ['cache-status', 'x-cache', 'x-cache-status', 'x-proxy-cache', 'cf-cache-status']
 
-/** Finding whether a proxy on the way repeats an answer that it must not store. */
+/** Verdict on proxies on the way, which must not repeat an answer that they must not store. */
 export async function cacheVerdict(ask: AskPath): Promise<CheckVerdict> {
   for (const { path, directive } of UNCACHED) {
     const answers: Headers[] = []
@@ -254,7 +257,7 @@ function signOfCache(answers: readonly Headers[]): string | null {
 /** Error codes of an exceeded rate limit: that of the service, and that of a proxy, whose 429 has no code. */
 const LIMITED: readonly string[] = ['rate-limited', 'unexpected-answer']
 
-/** Text about a failed request for a finding: the service's answer, and what to do. */
+/** Text about a failed request for a verdict: the service's answer, and what to do. */
 function failureText({ code, message, status, retryAfterMs }: DaybookError): string {
   if (status === 429 && LIMITED.includes(code)) {
     const when = retryAfterMs === undefined ? 'later' : `in ${retryAfterMs / 1_000} s`
@@ -264,7 +267,7 @@ function failureText({ code, message, status, retryAfterMs }: DaybookError): str
   return printable(status < 500 || message === answered ? message : `${answered}: ${message}`)
 }
 
-/** CheckVerdict on a log whose name names no site, behind an address that others can use; null for any other. */
+/** Verdict on a log without a site's name, behind an address that others can use; null for any other. */
 export function originVerdict(
   { origin, simulated }: Pick<Status, 'origin' | 'simulated'>,
   url: string,

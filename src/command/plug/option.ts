@@ -49,9 +49,7 @@ export type ServePart = Readonly<{
   cosigners?(options: object): Cosigners | null
 }>
 
-/**
- * Other machines that carry the log. Their part in the writer's thread has a module of its own, which is that thread.
- */
+/** Other machines that carry the log. The module of their part is the writer's thread itself. */
 export type LogCarrier = WriterPart &
   Readonly<{
     /** Registers metrics. Returns the reader of that thread's reports. */

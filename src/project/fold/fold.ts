@@ -31,10 +31,10 @@ import { applyToLoyalty, type LoyaltyState } from './loyalty.ts'
 import { NO_PRICE, type Tally } from './tally.ts'
 
 /**
- * From events to figures. `fold` applies events to the books: accounts, contests, lots, loyalty runs and running
- * totals. `answers` computes each answer of the API from the books. This room imports `protocol` alone and does no I/O,
- * so that the service, `verify` and browsers run the same code. To read: this file, `ledger.ts`, then one file of
- * `answers`, such as `flows.ts`.
+ * The room `project` computes figures from events. `fold` applies events to the books: accounts, contests, lots,
+ * loyalty runs and running totals. `answers` computes each answer of the API from the books. This room imports
+ * `protocol` alone and does no I/O, so that the service, `verify` and browsers run the same code. To read: this file,
+ * `ledger.ts`, then one file of `answers`, such as `flows.ts`.
  */
 
 /** A price and the event that published it. */

@@ -7,7 +7,7 @@ import type { LetterRun, ProofBudget } from './letter-run.ts'
  */
 const DIGEST = /[0-9a-f]{64,}(?<![0c](?=x[0-9a-f]{40}))/gi
 const DIGEST_DIGITS_MIN = 64
-/** Step of a digest's length in digits. Other digits of a run may belong to text beside the digest. */
+/** Digits of which a digest's length is a multiple. Other digits of a run may belong to text beside the digest. */
 const DIGEST_DIGITS_STEP = 32
 const ADDRESS_DIGITS = 40
 /** Cost of an EIP-55 checksum, counted in base58 checksums. */

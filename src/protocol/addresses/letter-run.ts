@@ -26,7 +26,7 @@ export function alphabetDigits(alphabet: string): Digits {
   return Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 }
 
-/** The same for an alphabet in small letters, whose capitals are the same digits. */
+/** Digits of an alphabet in small letters, whose capitals are the same digits. */
 export function caselessDigits(alphabet: string): Digits {
   const small = alphabetDigits(alphabet)
   return small.map((digit, code) => (code >= 65 && code <= 90 ? (small[code + 32] ?? -1) : digit))

@@ -24,7 +24,7 @@ export type UpgradeProgress =
   | Readonly<{ stage: 'waiting' | 'proving' | 'linking' | 'renaming'; done: number; total: number }>
 
 /**
- * Plan of an upgrade and its need of disk, reported before it begins. `lost` counts the published events that the store
+ * Plan of an upgrade and its disk space, reported before it begins. `lost` counts the published events that the store
  * lacks. The mark stays, so that the next start refuses the loss or has it accepted. Only a store of the current schema
  * can begin a new log.
  */

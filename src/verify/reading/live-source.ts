@@ -54,7 +54,8 @@ export const LAG_MS = 1_000
 type Pause = (ms: number) => Promise<void>
 
 /**
- * Asks again about every second while the answer comes from a node that is behind. Returns the last answer as it is.
+ * Repeats a request about every second while the answer comes from a node that is behind. Returns the last answer
+ * unchanged.
  */
 export async function askedAgain<Answer>(
   pause: Pause,

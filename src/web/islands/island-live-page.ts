@@ -303,7 +303,7 @@ function newRows(list: Element, next: Element): number {
   return [...rowsByKey(next).keys()].filter((key) => !known.has(key)).length
 }
 
-/** The list of newest events of a page that is such a list. */
+/** List of newest events; null on a page without one. */
 function liveRowsIn(page: Element): HTMLElement | null {
   return page.querySelector('[data-live-rows]')
 }

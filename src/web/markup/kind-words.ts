@@ -53,7 +53,7 @@ function plainWords(kind: string): string {
   return kind.replaceAll(/_+/g, ' ').trimEnd()
 }
 
-/** The same at the start of a line, without an article: `Runners-up`. */
+/** Name of a kind at the start of a line, without an article: `Runners-up`. */
 export function kindName(kind: string): Html {
   const words = KINDS.get(kind)?.who.replace(/^(?:the|a) /, '') ?? plainWords(kind)
   return kindText(kind, capitalized(words))

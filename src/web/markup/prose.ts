@@ -10,7 +10,7 @@ export function prose(text: string): Html {
   })}`
 }
 
-/** The same with a full stop at its end; null for no text. */
+/** Text with a full stop at its end; null for no text. */
 export function sentence(text: string | undefined): Html | null {
   return text === undefined || text === '' ? null : prose(text.endsWith('.') ? text : `${text}.`)
 }

@@ -358,7 +358,7 @@ function countEvidence(dataDirectory: string): number {
 
 /**
  * Stores a contradiction in a new folder. Returns its path; null when one of this log and size is stored already, or
- * the most of this log. Nothing ever removes them.
+ * the log has `CONTRADICTIONS_MAX`. Nothing ever removes them.
  */
 export function keepContradiction(dataDirectory: string, found: Contradiction): string | null {
   const { originHash, size, first, second } = found
