@@ -60,8 +60,8 @@ async function timeOf(
 }
 
 /**
- * Newest time, in whole seconds since 1970, that the cosignatures of at least `quorum` witnesses have reached.
- * Undefined with fewer witnesses. A quorum is at least 1.
+ * Time as of which a quorum vouches, in whole seconds since 1970: the latest at which `quorum` witnesses have a
+ * cosignature as new or newer. Undefined with fewer witnesses. A quorum is at least 1.
  */
 export function quorumTime(vouchers: readonly Voucher[], quorum: number): number | undefined {
   return vouchers.map(({ timeSeconds }) => timeSeconds).toSorted((a, b) => b - a)[quorum - 1]

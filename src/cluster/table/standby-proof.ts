@@ -37,7 +37,10 @@ export async function askStandbyState(
   return { isProved: row?.['local'] === true && isSafe, lsn: String(row?.['lsn']) }
 }
 
-/** Repeats the query for the same position until it is flushed or `leftMs` is used up, plus 400 ms for an answer. */
+/**
+ * Repeats the query for the same position until it is flushed, or until `leftMs` is used up. A last answer has 400 ms
+ * more.
+ */
 export async function untilFlushed(
   connection: DatabaseConnection,
   { isProved, lsn }: StandbyState,

@@ -20,9 +20,9 @@ type DatabaseRow = Readonly<Record<string, unknown>>
 export type DatabaseConnection = AsyncDisposable &
   Readonly<{
     /**
-     * Rows of one statement, or of the last one of several without values. Statements are sent immediately, in order,
-     * without waiting for earlier answers. Throws a DatabaseError, also when no answer comes within the timeout (40 s
-     * by default).
+     * Rows of a statement. A text without values may have several statements, of which the last gives the rows.
+     * Statements are sent immediately, in order, without waiting for earlier answers. Throws a DatabaseError, also when
+     * no answer comes within the timeout (40 s by default).
      */
     ask(
       statement: string,

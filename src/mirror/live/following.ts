@@ -323,7 +323,7 @@ async function applyFromPages(parts: ApplyParts, tree: ProvenTree): Promise<void
   const { book } = store
   /** Commits the end of a month that a trusted key has signed. */
   function onMonthEnd({ trusted: end }: MonthEnd): void {
-    // The target proves every other end in its own transaction, because anyone can list a retired key.
+    // The target proves every other end, so these are committed with it. Anyone can list a retired key.
     if (end === null || end.size >= tree.size) return
     if (end.size - store.shownSeq() < MONTH_COMMIT_EVENTS) return
     store.putKeys(keys)

@@ -112,7 +112,7 @@ export async function runWriter(
     // The head of a carried log moves at `onHead`, whichever node has published.
     onDurable: (seq) => (carried === null ? head.move(seq) : undefined),
     onCommit(committed) {
-      // Only a commit with events proves room on the disk, because one of duplicates writes nothing.
+      // Only a commit with events proves that the disk has room. A commit of duplicates writes nothing.
       state.committed()
       if (carried === null) writeMark()
       tell('committed', committed)

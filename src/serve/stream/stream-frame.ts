@@ -7,7 +7,7 @@ export type StreamFraming = 'sse' | 'ndjson'
 /** Position of a stream: the last seq scanned, the head, and whether the stream is live. */
 export type Position = Readonly<{ seq: Seq; head: Seq; live: boolean; atMs: Ms }>
 
-/** The same bytes bare (HTTP/1.0) and as one chunk (HTTP/1.1). One packet is written to many sockets. */
+/** Bytes to write, bare (HTTP/1.0) and as one chunk (HTTP/1.1). One packet is written to many sockets. */
 export type Packet = Readonly<{ bare: Buffer; chunk: Buffer }>
 
 /** Frame with the time before a browser reconnects, in whole milliseconds; empty for JSON lines. */

@@ -47,8 +47,9 @@ export type Lines = Readonly<{
 }>
 
 /**
- * Series that the plot labels. Bars have a label at the highest one, with its figure and its bucket. `pointerOf`
- * returns the JSON pointer of a figure of the bars, or of its bucket's start, for checks against the answer.
+ * Series that the plot labels. The line has a label, and so has the highest bar, with its figure and its bucket.
+ * `pointerOf` returns the JSON pointer of a figure of the bars, or of its bucket's start, for checks against the
+ * answer.
  */
 export type Names = Readonly<{
   bars: Series
