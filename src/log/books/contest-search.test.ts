@@ -10,8 +10,10 @@ import { billionths } from '../../protocol/amount.ts'
 import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/enumerations.ts'
 import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
+import type { Row } from '../store/codec.ts'
 import { openForReading, storePath } from '../store/store.ts'
 import { amountKey } from './amount-key.ts'
+import { contestOfRow } from './contest-rows.ts'
 import { LIST_EVENTS } from './contest-list.ts'
 import { openContestSearch } from './contest-search.ts'
 import { openPrefixReader } from './prefix-reader.ts'
@@ -35,7 +37,10 @@ type Find = (search: ContestSearch, examinedMax: number) => ReturnType<Books['fi
 function reading(path: string, work: (books: Books, find: Find) => void): void {
   const db = openForReading(storePath(path))
   const books = openBooks(db, openPrefixReader(db))()
-  work(books, (search, examinedMax) => openContestSearch(db, books.contest, examinedMax)(search, books.head))
+  const shownOf = (row: Row) => contestWire(contestOfRow(row))
+  work(books, (search, examinedMax) =>
+    openContestSearch(db, books.contest, shownOf, examinedMax)(search, books.head),
+  )
   db.close()
 }
 

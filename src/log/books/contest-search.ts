@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { hasWords, joinWords } from '../../project/answers/contest-words.ts'
-import { contestWire } from '../../project/answers/contests.ts'
 import type { ContestSearch, FoundContests, Head } from '../../project/fold/books.ts'
 import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
 import { CONTEST_STATUSES, type ContestSort } from '../../protocol/enumerations.ts'
 import { type ContestId, contestIdOf, type Seq } from '../../protocol/seq.ts'
@@ -43,9 +43,11 @@ const ORDERS: Readonly<Record<ContestSort, Order>> = {
 export function openContestSearch(
   db: DatabaseSync,
   contestOf: (id: ContestId) => ContestState | undefined,
+  shownOf: (row: Row) => ContestWire,
   examinedMax: number = SEARCH_EXAMINED_MAX,
 ): (search: ContestSearch, head: Head) => FoundContests {
   const sql = prepare(db, examinedMax)
+  const rowOf = db.prepare('SELECT * FROM contests WHERE id = ?')
   /** Current contests with events after a seq. */
   function changedSince(seq: Seq): ReadonlyMap<ContestId, ContestState> {
     const contests = contestsIn(sql.changed.all(seq)).flatMap((id) => contestOf(id) ?? [])
@@ -72,7 +74,10 @@ export function openContestSearch(
     const shown = found.slice(0, search.limit)
     const last = found.length > search.limit ? shown.at(-1) : end
     return {
-      contests: shown.flatMap(({ id }) => contestOf(id) ?? []).map(contestWire),
+      contests: shown.flatMap(({ id }) => {
+        const row = rowOf.get(id)
+        return row === undefined ? [] : [shownOf(row)]
+      }),
       next: last?.id ?? null,
     }
   }

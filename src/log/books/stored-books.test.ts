@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { naiveSearch, publishContests } from '../../../test/story/contest-story.ts'
+import { testSigner } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
+import { contestWire } from '../../project/answers/contests.ts'
 import type { Books } from '../../project/fold/books.ts'
+import { billionths } from '../../protocol/amount.ts'
 import type { ContestStatus } from '../../protocol/enumerations.ts'
+import { msOf } from '../../protocol/moment.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
-import { openForReading, storePath } from '../store/store.ts'
+import { openAppender } from '../append.ts'
+import { openForReading, openForWriting, storePath } from '../store/store.ts'
 import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
 
@@ -44,4 +49,40 @@ suite('a page of contests of some statuses', () => {
       assert.deepEqual(contests({ statuses, after: contestIdOf(1), limit: 5 }), [], 'after no contest')
     }
   })
+  test('makes a contest again only after an event of it', () => {
+    using directory = openDirectory()
+    const [changed] = publishContests(directory.path, STEPS, 3)
+    assert.ok(changed)
+    using db = openForReading(storePath(directory.path))
+    const booksOf = openBooks(db, openPrefixReader(db))
+    const listed = () => booksOf().contests({ statuses: null, after: null, limit: 5 })
+    const found = () =>
+      booksOf().findContests({ statuses: null, words: [], sort: 'closesAt', after: null, limit: 5 }).contests
+    const before = listed()
+    assert.deepEqual(new Set(found()), new Set(before))
+    assert.ok([...listed(), ...found()].every((contest) => before.includes(contest)))
+    topUp(directory.path, changed.id)
+    const after = listed()
+    const kept = after.filter((contest) => before.includes(contest))
+    assert.equal(kept.length, 4)
+    assert.ok(kept.every(({ id }) => id !== changed.id))
+    for (const contest of [...after, ...found()]) {
+      const state = booksOf().contest(contestIdOf(contest.id))
+      assert.ok(state)
+      assert.deepEqual(contest, contestWire(state))
+    }
+  })
 })
+
+/** Publishes a top-up of a contest's pool. */
+function topUp(path: string, id: number): void {
+  using db = openForWriting(storePath(path))
+  const appender = openAppender(db, testSigner(db))
+  const kots = billionths(5n)
+  const unset = { ref: null, atMs: null, tx: null, details: null }
+  const at = msOf(700_000)
+  appender.begin()
+  appender.append({ ...unset, type: 'pool', kind: 'top_up', contestId: contestIdOf(id), kots }, null, at)
+  appender.write()
+  appender.commit()
+}

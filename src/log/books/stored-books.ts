@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { contestWire } from '../../project/answers/contests.ts'
 import type { Books, HeadBooks } from '../../project/fold/books.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
 import { number, parseLoyalty, type Row, text } from '../store/codec.ts'
@@ -12,8 +13,9 @@ import { openUnpaid } from './unpaid-rows.ts'
 
 /** Opens the books of a store. The returned function reads them in the caller's read transaction. */
 export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
-  const listings = openListings(db, prefix)
-  const find = openContestSearch(db, listings.contest)
+  const shownOf = openShownContests()
+  const listings = openListings(db, prefix, shownOf)
+  const find = openContestSearch(db, listings.contest, shownOf)
   return () => {
     const head = prefix.head()
     return {
@@ -30,7 +32,32 @@ export function openBooks(db: DatabaseSync, prefix: PrefixReader): () => Books {
   }
 }
 
-function openListings(db: DatabaseSync, prefix: PrefixReader): Omit<HeadBooks, 'findContests'> {
+/** Most contests of which the form in answers is kept. */
+const SHOWN_KEPT_MAX = 10_000
+
+/**
+ * Opens a function that gives the contest of a row as answers show it. A list has most contests of the list before, so
+ * each is made once after each of its events.
+ */
+function openShownContests(): (row: Row) => ContestWire {
+  const kept = new Map<number, Readonly<{ lastSeq: number; shown: ContestWire }>>()
+  return (row) => {
+    const id = number(row, 'id')
+    const lastSeq = number(row, 'last_seq')
+    const before = kept.get(id)
+    if (before?.lastSeq === lastSeq) return before.shown
+    const shown = contestWire(contestOfRow(row))
+    if (kept.size >= SHOWN_KEPT_MAX) kept.clear()
+    kept.set(id, { lastSeq, shown })
+    return shown
+  }
+}
+
+function openListings(
+  db: DatabaseSync,
+  prefix: PrefixReader,
+  shownOf: (row: Row) => ContestWire,
+): Omit<HeadBooks, 'findContests'> {
   const contests = db.prepare(
     'SELECT * FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
   )
@@ -56,7 +83,7 @@ function openListings(db: DatabaseSync, prefix: PrefixReader): Omit<HeadBooks, '
           : [...new Set(statuses)].map((status) => contestsOf.all(status, before, limit))
       const [only = []] = lists
       const rows = lists.length <= 1 ? only : lists.flat().toSorted(byScheduled).slice(0, limit)
-      return rows.map((row) => contestWire(contestOfRow(row)))
+      return rows.map((row) => shownOf(row))
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
