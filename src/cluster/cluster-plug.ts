@@ -11,7 +11,7 @@ import { type Option, lazy } from '../command/plug/option.ts'
  */
 export const CLUSTER: Option = {
   commands: [
-    lazy('operators', 'cluster', async () => (await import('./command/cluster-program.ts')).clusterCommand),
+    lazy('operators', 'cluster', async () => (await import('./command/cluster-command.ts')).clusterCommand),
   ],
   serve: async () => (await import('./command/table-options.ts')).SERVE_ON_TABLE,
 }

@@ -61,7 +61,7 @@ export type ProblemCode = keyof typeof PROBLEMS
 /** Fault of one parameter or field. Never repeats the sent value. */
 export type ParameterFault = Readonly<{ parameter: string; message: string; allowed?: readonly string[] }>
 
-/** Error in our own terms, from which `serve/respond` makes an RFC 9457 document. */
+/** Error in our own terms, from which `serve/http/problem-document.ts` makes an RFC 9457 document. */
 export type Problem = Readonly<{
   code: ProblemCode
   detail: string

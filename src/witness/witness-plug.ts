@@ -7,7 +7,7 @@ import { type Option, lazy } from '../command/plug/option.ts'
  */
 export const WITNESS: Option = {
   commands: [
-    lazy('auditors', 'witness', async () => (await import('./command/witness-program.ts')).witnessCommand),
+    lazy('auditors', 'witness', async () => (await import('./command/witness-command.ts')).witnessCommand),
   ],
   serve: async () => (await import('./command/serve-witnessed.ts')).SERVE_WITNESSED,
   mirror: async () => (await import('./command/mirror-witness.ts')).COSIGNING_MIRROR,

@@ -1,5 +1,5 @@
 import { openMainLines } from '../../src/command/log-lines/log-lines.ts'
-import { type ServedWitness, startWitness } from '../../src/witness/command/witness-command.ts'
+import { type ServedWitness, startWitness } from '../../src/witness/command/served-witness.ts'
 import type { Ms } from '../../src/protocol/moment.ts'
 import type { TrustedLog } from '../../src/tlog/checkpoint.ts'
 import { manualContext } from '../stage/manual-node.ts'

@@ -1,113 +1,108 @@
-import type { Surroundings } from '../../client/surroundings.ts'
-import { hasStore } from '../../log/store/store.ts'
-import { hasBuildingMirror } from '../book/building-mirror.ts'
-import { buildMirror } from '../build-mirror.ts'
-import { UnlistedKeyError } from '../../verify/trust.ts'
-import type { MirrorProgress } from '../mirror-settings.ts'
-import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import { runToEnd } from '../../command/operator/node-ending.ts'
-import { demandFreePort } from '../../command/service/taken-port.ts'
-import { asCommandError, causeOf, fetchAllowed } from '../../command/terminal/client.ts'
-import { openProgress } from '../../command/terminal/progress.ts'
-import { type ExitCode, takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
-import { CommandError } from '../../command/terminal/command-error.ts'
+import { createHash } from 'node:crypto'
+import { Argument, type Command, InvalidArgumentError } from 'commander'
+import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
+import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
+import { publicUrl, SITE_OPTIONS, siteOf, type SiteOptions } from '../../command/operator/site-options.ts'
+import { readAddress } from '../../command/terminal/log-address.ts'
+import { makeFolder } from '../../command/terminal/option-paths.ts'
+import { option } from '../../command/terminal/options.ts'
+import { VERSION } from '../../command/terminal/version.ts'
+import type { CommandContext } from '../../command/terminal/command-context.ts'
 import type { ServedMirrorSettings } from './served-mirror.ts'
-import { hostInUrl } from '../../command/terminal/log-address.ts'
+import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
+import { parseVkey } from '../../tlog/note.ts'
+import {
+  type NodeOptions,
+  nodeOptions,
+  nodeSettingsOf,
+  portNumber,
+} from '../../command/operator/log-options.ts'
 
-/** Milliseconds between two log lines about the progress of a build. */
-const PROGRESS_MS = 10_000
+type MirrorOptions = SiteOptions &
+  LineOptions &
+  NodeOptions &
+  Readonly<{
+    vkey: readonly string[]
+    originUrl?: string
+    followFormer?: true
+    opsHost: string
+    opsPort: number
+  }>
 
-/** Builds the mirror if there is none yet, then follows the origin and serves until a signal stops it. */
-export async function runMirror(
-  settings: ServedMirrorSettings,
+/** Command `daybook mirror` with its options. */
+export async function mirrorCommand({
+  context,
+  lines,
+  options: plugged,
+}: ProgramContext): Promise<CommandSpec> {
+  const parts = await Promise.all(plugged.flatMap(({ mirror: load }) => load?.() ?? []))
+  return {
+    name: 'mirror',
+    description: 'follow the log of another service, prove all of it, and serve it',
+    arguments: [new Argument('<url>', 'address of the service to follow')],
+    options: [
+      option('--vkey <key>', 'verifier key of the log that you know; may be repeated')
+        .argParser(vkeys)
+        .default([], 'the keys that the log lists at the first start'),
+      option(
+        '--origin-url <url>',
+        'public address of the followed service, if this mirror uses another one',
+      ).argParser(publicUrl),
+      option('--follow-former', 'go on with a log that continues the mirrored one after a loss of events'),
+      ...SITE_OPTIONS,
+      ...LINE_OPTIONS,
+      ...nodeOptions([
+        ...parts.flatMap((part) => part.options),
+        option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'),
+        option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8081),
+      ]),
+    ],
+    async run(url: string, options: MirrorOptions, self: Command) {
+      const origin = readAddress(url).origin
+      const [witness = null] = parts.flatMap((part) => part.witness(options, options.data) ?? [])
+      const ownContext = beginLines(options, { context, lines })
+      refuseOtherOwner(options.data, ownContext)
+      makeFolder(options.data, '--data')
+      sayStart(lines, self)
+      const { runMirror } = await import('./run-mirror.ts')
+      return await runMirror({ ...settingsOf(origin, options, ownContext), witness }, ownContext, lines)
+    },
+  }
+}
+
+function settingsOf(
+  url: string,
+  options: MirrorOptions,
   context: CommandContext,
-  lines: LogLines,
-): Promise<ExitCode> {
-  const beganMs = context.monotonicMs()
-  using _lock = takeDirectory(settings.data)
-  await demandFreePort('--port', settings.host, settings.port)
-  await demandFreePort('--ops-port', settings.opsHost, settings.opsPort)
-  using _witnessLock = (await settings.witness?.take()) ?? null
-  await build(settings, context, lines)
-  // Loading the service takes most of a command's start.
-  const { startMirror } = await import('./served-mirror.ts')
-  const service = await startMirror(settings, context, lines)
-  const { port, opsPort } = service
-  lines.say('mirroring', {
-    of: settings.mirrorOf,
-    url: `http://${hostInUrl(settings.host)}:${port}`,
-    privateUrl: `http://${hostInUrl(settings.opsHost)}:${opsPort}`,
-    head: service.head(),
-    ms: Math.round(context.monotonicMs() - beganMs),
-  })
-  return await runToEnd(service, { context, lines, drainMs: settings.drainMs })
-}
-
-/** Builds the mirror with a progress bar on a terminal, and log lines elsewhere. Does nothing when it is built. */
-async function build(
-  { followed }: ServedMirrorSettings,
-  context: CommandContext,
-  lines: LogLines,
-): Promise<void> {
-  const beganMs = context.monotonicMs()
-  const progress = openProgress('mirroring', 'events', context)
-  let nextMs = beganMs
-  let worked = false
-  function onProgress({ stage, done, total }: MirrorProgress): void {
-    worked = true
-    progress.at(done, total, ` · ${stage}`)
-    if (context.monotonicMs() < nextMs) return
-    nextMs = context.monotonicMs() + PROGRESS_MS
-    lines.say('mirror-building', { stage, events: done, wantedEvents: total })
-  }
-  if (!hasStore(followed.dataDirectory)) lines.say('mirror-asking', { of: followed.url })
-  try {
-    const built = await buildMirror(
-      { ...followed, now: context.now, around: { fetch: loggingFetch(lines, context.stop) } },
-      { onProgress, signal: context.stop },
-    )
-    if (built.is === 'contradicted') {
-      lines.say('origin-contradicts', { reason: built.reason, evidence: built.evidence })
-      throw new CommandError(`the mirror is not built: ${built.reason}; the evidence is in ${built.evidence}`)
-    }
-    if (worked)
-      lines.say('mirror-built', { events: built.events, ms: Math.round(context.monotonicMs() - beganMs) })
-  } catch (error) {
-    if (context.stop.aborted) throw new CommandError(stoppedWords(followed.dataDirectory))
-    if (error instanceof UnlistedKeyError)
-      throw new CommandError(unlistedWords(followed.url), { cause: error })
-    throw asCommandError(error)
-  } finally {
-    progress.end()
+): Omit<ServedMirrorSettings, 'witness'> {
+  return {
+    ...nodeSettingsOf(options),
+    site: siteOf(options, context.now()),
+    publicUrl: options.publicUrl ?? null,
+    mirrorOf: options.originUrl ?? url,
+    opsHost: options.opsHost,
+    opsPort: options.opsPort,
+    followed: {
+      url,
+      dataDirectory: options.data,
+      vkeys: options.vkey,
+      followFormer: options.followFormer === true,
+      version: VERSION,
+    },
   }
 }
 
-function stoppedWords(data: string): string {
-  return hasBuildingMirror(data)
-    ? 'stopped before the mirror was built: the next start continues'
-    : 'stopped before the mirror was begun: nothing is kept'
-}
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
 
-function unlistedWords(url: string): string {
-  return `the log at ${url} does not list the key of --vkey: compare the key with the one that the operator of the log has published; nothing was fetched`
-}
-
-/** `fetch` that logs why an attempt has failed, because the client retries silently for a while. */
-function loggingFetch(lines: LogLines, stopped: AbortSignal): Surroundings['fetch'] {
-  let logged = ''
-  const log = (url: string, why: string): void => {
-    const reason = `${url.replace(/\?.*$/s, '')}: ${why}`
-    if (reason !== logged && !stopped.aborted) lines.say('origin-lost', { reason })
-    logged = reason
+/** Adds verifier keys to those of earlier options. An environment variable has several, separated by spaces. */
+function vkeys(text: string, earlier: readonly string[]): readonly string[] {
+  const written = text.split(/\s+/).filter((one) => one !== '')
+  // An empty text names no key, and is refused.
+  for (const one of written.length === 0 ? [''] : written) {
+    if (parseVkey(sha256, one) === undefined)
+      throw new InvalidArgumentError(
+        'give a verifier key as `daybook keygen --show` and /api/v1/log/keys write it',
+      )
   }
-  return async (url, init) => {
-    try {
-      const answer = await fetchAllowed(url, init)
-      if (answer.status >= 500 || answer.status === 429) log(url, `the service answered ${answer.status}`)
-      return answer
-    } catch (error) {
-      log(url, error instanceof Error ? `${error.message}${causeOf(error)}` : String(error))
-      throw error
-    }
-  }
+  return [...earlier, ...written]
 }

@@ -6,5 +6,5 @@ import { lazy, type Option } from '../../command/plug/option.ts'
  * that follows, `command/served-mirror.ts` for the service.
  */
 export const MIRROR: Option = {
-  commands: [lazy('auditors', 'mirror', async () => (await import('./mirror-program.ts')).mirrorCommand)],
+  commands: [lazy('auditors', 'mirror', async () => (await import('./mirror-command.ts')).mirrorCommand)],
 }

@@ -10,7 +10,7 @@ import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
 import { openCosigning } from './open-cosigning.ts'
 import { readWitnessKeys } from './witness-keys.ts'
 import { portNumber } from '../../command/operator/log-options.ts'
-import { addKeyFiles } from './witness-program.ts'
+import { addKeyFiles } from './witness-command.ts'
 
 /** Most new sizes in a minute. A log asks every 10 s. */
 const GROWTH_PER_MINUTE = 60

@@ -1,132 +1,107 @@
-import { openCrowdedReport } from '../../command/log-lines/node-lines.ts'
-import { hasStore } from '../../log/store/store.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { sha256 } from '../../log/tree/signer.ts'
 import type { TrustedLog } from '../../tlog/checkpoint.ts'
-import { ALIVE, notMade, type OperationsAnswer } from '../../publish/api/operations.ts'
-import type { Cosigner } from '../cosigner/cosigner.ts'
-import type { CosignerKey } from '../../log/tree/cosigner-key.ts'
-import { WITNESS_DRAIN_MS } from '../cosigner/witness-listener.ts'
-import type { LogLines } from '../../command/log-lines/log-lines.ts'
-import { OPERATIONS_CONNECTIONS_MAX, startOperations } from '../../command/plug/operations-listener.ts'
-import { runToEnd } from '../../command/operator/node-ending.ts'
-import { orTaken } from '../../command/service/taken-port.ts'
-import { type ExitCode, takeDirectory, type CommandContext } from '../../command/terminal/command-context.ts'
-import { UsageError } from '../../command/terminal/command-error.ts'
-import { openCosigning } from './open-cosigning.ts'
-import { readWitnessKeys } from './witness-keys.ts'
-import { openWitnessRegistry } from './witness-metrics.ts'
-import { hostInUrl } from '../../command/terminal/log-address.ts'
+import { COSIGNED_NAME_BYTES_MAX } from '../../tlog/cosignature.ts'
+import { LOG_KEYS_MAX, WITNESSED_LOGS_MAX } from '../cosigner/cosigner.ts'
+import { GROWTH_PER_MINUTE_MIN } from '../cosigner/growth-rate.ts'
+import { beginLines, LINE_OPTIONS, type LineOptions, sayStart } from '../../command/log-lines/start-lines.ts'
+import type { CommandSpec, ProgramContext } from '../../command/plug/option.ts'
+import { directoryOption, portNumber } from '../../command/operator/log-options.ts'
+import { makeFolder } from '../../command/terminal/option-paths.ts'
+import { keyFiles, option, optionOf, originName, wholeBetween } from '../../command/terminal/options.ts'
+import { refuseOtherOwner } from '../../command/terminal/log-directory.ts'
+import { formatVkey, parseVkey, type VerifierKey } from '../../tlog/note.ts'
 
-/** Settings of `witness`, already checked. */
-type WitnessSettings = Readonly<{
-  data: string
-  name: string
-  logs: readonly TrustedLog[]
-  keyFile: readonly string[] | undefined
-  host: string
-  port: number
-  opsHost: string
-  opsPort: number
-  growthPerMinute: number
-  acceptCopy: boolean
-}>
+type WitnessOptions = LineOptions &
+  Readonly<{
+    data: string
+    name: string
+    log: readonly TrustedLog[]
+    keyFile?: readonly string[]
+    host: string
+    port: number
+    opsHost: string
+    opsPort: number
+    logRate: number
+    acceptCopy?: true
+  }>
 
-/** A witness that listens. */
-export type ServedWitness = AsyncDisposable &
-  Readonly<{ port: number; opsPort: number; broken: Promise<string> }>
+const own = optionOf('witness')
 
-/** Cosigns until a signal stops it. */
-export async function runWitness(
-  settings: WitnessSettings,
-  context: CommandContext,
-  lines: LogLines,
-): Promise<ExitCode> {
-  const beganMs = context.monotonicMs()
-  if (hasStore(settings.data))
-    throw new UsageError('--data: the directory holds a log; a witness has a directory of its own')
-  await using stack = new AsyncDisposableStack()
-  stack.use(takeDirectory(settings.data))
-  const choice = { ...settings, keyBase: settings.data, keyOption: '--key-file' } as const
-  const keys = readWitnessKeys(choice, context)
-  const witness = stack.use(await startWitness(settings, keys, context, lines))
-  lines.say('witnessing', {
-    of: settings.name,
-    url: `http://${hostInUrl(settings.host)}:${witness.port}`,
-    privateUrl: `http://${hostInUrl(settings.opsHost)}:${witness.opsPort}`,
-    logs: settings.logs.length,
-    ms: Math.round(context.monotonicMs() - beganMs),
-  })
-  // The lock ends with the node. If a stop is cut off, both last until the process ends.
-  const owned = stack.move()
-  const node = { broken: witness.broken, [Symbol.asyncDispose]: () => owned.disposeAsync() }
-  return await runToEnd(node, { context, lines, drainMs: WITNESS_DRAIN_MS })
-}
-
-/** Starts both listeners of a witness. The caller holds the lock of the directory. */
-export async function startWitness(
-  settings: WitnessSettings,
-  keys: readonly CosignerKey[],
-  context: Pick<CommandContext, 'now' | 'monotonicMs'>,
-  lines: LogLines,
-): Promise<ServedWitness> {
-  await using stack = new AsyncDisposableStack()
-  const registry = openWitnessRegistry()
-  const parts = { ...settings, keys, guard: null, portOption: '--port' } as const
-  const cosigning = stack.use(openCosigning(parts, registry, context, lines))
-  let stopping = false
-  const operations = await orTaken(
-    '--ops-port',
-    startOperations({
-      host: settings.opsHost,
-      port: settings.opsPort,
-      async answer(path) {
-        if (path === '/metrics') {
-          return await readMetrics(() => registry.metrics(), registry.contentType, lines)
-        }
-        return path === '/livez' ? ALIVE : readiness(cosigning.cosigner, stopping)
-      },
-      following: null,
-      onCrowded: openCrowdedReport('private', OPERATIONS_CONNECTIONS_MAX, { ...context, lines, registry }),
-    }),
-  )
-  stack.use(operations)
-  const listener = await cosigning.listen()
-  stack.use(listener)
-  stack.defer(() => {
-    stopping = true
-  })
-  const owned = stack.move()
+/** Command `daybook witness` with its options. */
+export function witnessCommand({ context, lines }: ProgramContext): CommandSpec {
   return {
-    port: listener.port,
-    opsPort: operations.port,
-    broken: new Promise(() => {}),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    name: 'witness',
+    description: 'cosign the checkpoints of other logs, as far as each continues the former one',
+    options: [
+      directoryOption(),
+      own('--name <name>', 'name of the witness in its cosignatures, for ever: witness.example.org; required')
+        .argParser(originName)
+        .makeOptionMandatory(),
+      own('--log <vkey>', 'verifier key of a log to cosign; may be repeated; required')
+        .argParser(addLogs)
+        .makeOptionMandatory(),
+      own(
+        '--key-file <file>',
+        'key that cosigns, of Ed25519 or ML-DSA-44; once for each (default: <dir>.key and <dir>.ml-dsa.key, made at the first start)',
+      ).argParser(addKeyFiles),
+      option('--host <address>', 'address of the public listener').default('127.0.0.1'),
+      option('--port <n>', 'port of the public listener').argParser(portNumber).default(8090),
+      option('--ops-host <address>', 'address of the private listener').default('127.0.0.1'),
+      option('--ops-port <n>', 'port of the private listener').argParser(portNumber).default(8091),
+      own('--log-rate <n>', 'most new sizes of one log in a minute')
+        .argParser(wholeBetween(GROWTH_PER_MINUTE_MIN, 6_000))
+        .default(60),
+      own(
+        '--accept-copy',
+        'for one start: this state was moved, it is the newest one, and nothing else cosigns with its keys any more',
+      ),
+      ...LINE_OPTIONS,
+    ],
+    async run(options: WitnessOptions, self: Command) {
+      const ownContext = beginLines(options, { context, lines })
+      refuseOtherOwner(options.data, ownContext)
+      makeFolder(options.data, '--data', 0o700)
+      sayStart(lines, self)
+      const { runWitness } = await import('./served-witness.ts')
+      const { log, keyFile, logRate, acceptCopy, ...rest } = options
+      const settings = {
+        ...rest,
+        logs: log,
+        keyFile,
+        growthPerMinute: logRate,
+        acceptCopy: acceptCopy === true,
+      }
+      return await runWitness(settings, ownContext, lines)
+    },
   }
 }
 
-function readiness(cosigner: Cosigner, stopping: boolean): OperationsAnswer {
-  let state = true
-  try {
-    cosigner.check()
-  } catch {
-    state = false
+/**
+ * Adds the logs of verifier keys to those of earlier options. An environment variable has several, separated by spaces.
+ */
+function addLogs(text: string, earlier: readonly TrustedLog[] = []): readonly TrustedLog[] {
+  const logs = new Map(earlier.map((log) => [log.origin, log]))
+  for (const written of text.trim().split(/\s+/)) {
+    const key = parseVkey(sha256, written)
+    if (key === undefined || key.type !== 'ed25519')
+      throw new InvalidArgumentError('give the verifier key of a log, such as /api/v1/log/keys lists it')
+    if (Buffer.byteLength(key.name) > COSIGNED_NAME_BYTES_MAX)
+      throw new InvalidArgumentError(`the origin of a log has at most ${COSIGNED_NAME_BYTES_MAX} bytes`)
+    const keys = withKey(logs.get(key.name)?.keys ?? [], key)
+    if (keys.length > LOG_KEYS_MAX) throw new InvalidArgumentError(`a log has at most ${LOG_KEYS_MAX} keys`)
+    logs.set(key.name, { origin: key.name, keys })
   }
-  const ready = state && !stopping
-  return {
-    status: ready ? 200 : 503,
-    headers: { 'Content-Type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ ready, checks: { state, serving: !stopping } }),
-  }
+  if (logs.size > WITNESSED_LOGS_MAX)
+    throw new InvalidArgumentError(`a witness cosigns at most ${WITNESSED_LOGS_MAX} logs`)
+  return [...logs.values()]
 }
 
-async function readMetrics(
-  read: () => Promise<string>,
-  contentType: string,
-  lines: LogLines,
-): Promise<OperationsAnswer> {
-  try {
-    return { status: 200, headers: { 'Content-Type': contentType }, body: await read() }
-  } catch (error) {
-    lines.say('metrics-failed', { err: error, thread: 'main' })
-    return notMade('the metrics')
-  }
+function withKey(keys: readonly VerifierKey[], key: VerifierKey): readonly VerifierKey[] {
+  return keys.some((known) => formatVkey(known) === formatVkey(key)) ? keys : [...keys, key]
+}
+
+/** Adds the files of an option to those of earlier ones. */
+export function addKeyFiles(paths: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, ...keyFiles(paths)]
 }
