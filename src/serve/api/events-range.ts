@@ -1,4 +1,4 @@
-import type { LogFilter, Snapshot } from '../../log/store/reader.ts'
+import type { Snapshot, Walk } from '../../log/store/reader.ts'
 import { PAGE_LIMIT_DEFAULT } from '../../protocol/parameters.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
@@ -8,18 +8,11 @@ import type { ParsedQuery } from '../query/query.ts'
 import { earlier } from './changing-events.ts'
 
 /** Range of a requested page of `/events`, with its moments resolved to seqs. */
-export type EventsRange = Readonly<{
-  filter: LogFilter
-  /** Transaction that the events name; null for any. */
-  tx: string | null
-  order: 'asc' | 'desc'
-  /** Exclusive bounds; `before` is at most head + 1. */
-  after: Seq
-  before: Seq
-  limit: number
-  /** Whether the query's `before` is at most head + 1, so that a descending page never changes. */
-  anchored: boolean
-}>
+export type EventsRange = Omit<Walk, 'examineMax'> &
+  Readonly<{
+    /** Whether the query's `before` is at most head + 1, so that a descending page never changes. */
+    anchored: boolean
+  }>
 
 /** Resolves the query of `/events` against one snapshot. `latest` is the latest moment allowed in it. */
 export function resolveEventsRange(query: ParsedQuery, snapshot: Snapshot, latest: Ms): Parsed<EventsRange> {
