@@ -1,7 +1,5 @@
-import type { Appender } from '../log/append.ts'
 import type { Draft, DraftReceipt } from '../protocol/draft.ts'
-import type { Ms } from '../protocol/moment.ts'
-import type { BalancesSetting, BooksRefusal } from './admission/admission.ts'
+import type { BooksRefusal } from './admission/admission.ts'
 import { draftDigest } from './admission/grammar.ts'
 import {
   requestRefusal,
@@ -12,20 +10,11 @@ import {
   type Outcome,
   toldRef,
 } from './admission/outcome.ts'
-import { decide, type ExpectedCache } from './decide.ts'
-import { HELD_DRAFTS_MAX, type HeldDrafts } from './held-drafts.ts'
-import type { Release } from './release.ts'
+import { decide } from './decide.ts'
+import { HELD_DRAFTS_MAX } from './held-drafts.ts'
+import type { Release, ReleaseSettings } from './release.ts'
 
-type RequestSettings = Readonly<{
-  appender: Appender
-  held: HeldDrafts
-  expected: ExpectedCache
-  release: Release
-  balances: BalancesSetting
-  now(): Ms
-  /** Called for each draft that was published despite a wrong order or balance. */
-  onIrregular(refusal: BooksRefusal): void
-}>
+type RequestSettings = Omit<ReleaseSettings, 'hasRoom'> & Readonly<{ release: Release }>
 
 /**
  * Publishes or holds the drafts of one request, all or none, in a transaction that the caller has begun. Nothing is

@@ -25,7 +25,7 @@ export type Release = Readonly<{
   isUnfinished(): boolean
 }>
 
-type ReleaseSettings = Readonly<{
+export type ReleaseSettings = Readonly<{
   appender: Appender
   held: HeldDrafts
   expected: ExpectedCache
@@ -33,6 +33,7 @@ type ReleaseSettings = Readonly<{
   now(): Ms
   /** Whether the commit has room for a further draft. */
   hasRoom(): boolean
+  /** Called for each draft that was published despite a wrong order or balance. */
   onIrregular(refusal: BooksRefusal): void
 }>
 

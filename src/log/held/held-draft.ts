@@ -29,16 +29,8 @@ export type HeldDraft = Readonly<{
 }>
 
 /** Draft that will never be published: its transaction failed, or the operator dropped it. */
-export type EndedDraft = Readonly<{
-  id: number
-  ref: string
-  draft: Draft
-  acceptedAt: Ms
-  state: 'failed' | 'dropped'
-  settledAt: Ms
-  place: string | null
-  reason: string
-}>
+export type EndedDraft = Pick<HeldDraft, 'id' | 'ref' | 'draft' | 'acceptedAt' | 'place'> &
+  Readonly<{ state: 'failed' | 'dropped'; settledAt: Ms; reason: string }>
 
 type StoredDraft = Readonly<{
   type: Draft['type']

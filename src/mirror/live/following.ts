@@ -28,6 +28,7 @@ import { catchUpWith, openEntryTaker, withServedMonths } from '../book/catch-up.
 export type FollowingParts = Readonly<{
   origin: Origin
   store: MirrorStore
+  /** Folder for downloaded files. */
   folder: string
   archiveEventsMin: number
   signal: AbortSignal
@@ -269,15 +270,8 @@ async function anotherLog(
 const NOTE_BYTES_MAX = 65_536
 
 /** Parts with which a larger tree is applied. */
-type ApplyParts = Readonly<{
-  origin: Origin
-  store: MirrorStore
-  keys: OriginKeys
-  /** Folder for downloaded files. */
-  folder: string
-  archiveEventsMin: number
-  signal: AbortSignal
-}>
+type ApplyParts = Pick<FollowingParts, 'origin' | 'store' | 'folder' | 'archiveEventsMin' | 'signal'> &
+  Readonly<{ keys: OriginKeys }>
 
 /**
  * Events after which the end of a month with a trusted signature is committed separately, so that transactions stay

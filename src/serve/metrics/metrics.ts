@@ -130,7 +130,7 @@ export type RequestTally = Readonly<{
 }>
 
 /** Tally of a route by its template. The same route always has the same tally. */
-export type Tallies = (route: string) => RequestTally
+type Tallies = (route: string) => RequestTally
 
 /** Registers the metrics of requests; throws if the registry has them already. */
 export function openTallies(registry: Registry): Tallies {

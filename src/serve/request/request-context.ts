@@ -13,7 +13,7 @@ import {
 import type { Found, Router } from '../http/router.ts'
 import { hasBody, partsOf, type TargetParts } from './request-form.ts'
 import type { ReplyTerms } from './respond.ts'
-import type { RequestTally, Tallies } from '../metrics/metrics.ts'
+import type { Metrics, RequestTally } from '../metrics/metrics.ts'
 
 /** Request context: the parsed and routed request, from here to its answer. */
 export type RequestContext = Readonly<{
@@ -46,15 +46,17 @@ type OpenContext = (
   known: Readonly<{ sent: TargetParts; decision: Decision | undefined }>,
 ) => RequestContext
 
-type ContextParts = Readonly<{
+/** Parts of a serving thread that the context of a request uses. */
+export type ContextParts = Readonly<{
   identity: LogIdentity
+  /** Address of the service that this mirror follows; null on a node that is no mirror. */
   mirrorOf: string | null
   /** URL of the licence of the published log, which every answer of the API links; null if none. */
   licence: string | null
   requestIds: RequestIds
   router: Router
   problemBase: string
-  metrics: Readonly<{ tallies: Tallies }>
+  metrics: Pick<Metrics, 'tallies'>
 }>
 
 /** All paths below `/api/`, so that other versions than `/api/v1` get a refusal of the API. `/api` is a page. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { LogIdentity } from '../../log/store/reader.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
 import { PRECONDITION_FAILED, type Problem, type ProblemCode } from '../../protocol/problem.ts'
@@ -13,7 +12,7 @@ import { CLOCK_TOLERANCE_MS, type Following } from '../following/head-waits.ts'
 import { prefersCsv } from '../http/accept.ts'
 import { allows, names } from '../http/etag.ts'
 import type { HeaderList } from '../http/headers.ts'
-import { httpStatusOf, type RequestIds } from '../http/problem-document.ts'
+import { httpStatusOf } from '../http/problem-document.ts'
 import { problemReply, type Reply, type RouteRequest } from '../http/route.ts'
 import type { Found, Router } from '../http/router.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -28,7 +27,7 @@ import {
   openChecks,
   openSeqWait,
 } from './request-checks.ts'
-import { header, openContexts, type RequestContext } from './request-context.ts'
+import { type ContextParts, header, openContexts, type RequestContext } from './request-context.ts'
 import { partsOf, readPlainRequest, type TargetParts } from './request-form.ts'
 import { etagOfReply, respond, sharedBodyOf, writeAnswer, type WrittenAnswer } from './respond.ts'
 import { openUnreadAnswers, UNREAD_BYTES_MAX } from './unread-answers.ts'
@@ -36,30 +35,24 @@ import { openNearPaths } from '../query/nearest.ts'
 import { openFairTurns } from '../fairness/fair-turns.ts'
 
 /** Parts of a serving thread that its requests use. Nothing here is read from the environment. */
-export type RequestPathParts = Readonly<{
-  identity: LogIdentity
-  /** Address of the service that this mirror follows; null on a node that is no mirror. */
-  mirrorOf: string | null
-  licence: string | null
-  requestIds: RequestIds
-  router: Router
-  cache: AnswerCache
-  /** Asks another thread for an answer that is not brief, or for the page of a refusal. */
-  answer: AnswerElsewhere
-  /** The caller that the allowance counts by. */
-  callerOf(request: IncomingMessage): string
-  /** The allowances; null when no limit is set. */
-  counters: Counters | null
-  /** Reason why this node currently answers nothing of the API; undefined when it does. */
-  unready(): Problem | undefined
-  /** Waits for the log that this node follows; null on a single node. */
-  following: Following | null
-  now(): Ms
-  monotonicMs(): number
-  problemBase: string
-  metrics: Metrics
-  report: Report
-}>
+export type RequestPathParts = ContextParts &
+  Readonly<{
+    cache: AnswerCache
+    /** Asks another thread for an answer that is not brief, or for the page of a refusal. */
+    answer: AnswerElsewhere
+    /** The caller that the allowance counts by. */
+    callerOf(request: IncomingMessage): string
+    /** The allowances; null when no limit is set. */
+    counters: Counters | null
+    /** Reason why this node currently answers nothing of the API; undefined when it does. */
+    unready(): Problem | undefined
+    /** Waits for the log that this node follows; null on a single node. */
+    following: Following | null
+    now(): Ms
+    monotonicMs(): number
+    metrics: Metrics
+    report: Report
+  }>
 
 /** Makes an answer in its caller's turn. Does nothing if `gone` returns true, because the caller has left. */
 export type AnswerElsewhere = (caller: string, job: AnswerJob, gone: () => boolean) => Promise<Reply>
