@@ -53,4 +53,16 @@ suite('the JSON shown on a page', () => {
     assert.deepEqual(JSON.parse(plain(shown)), answer)
     assert.ok(shown.split('\n').length > 10)
   })
+  test('is shown when the answer has at most 32 KiB as the API sends it', async () => {
+    const path = '/flows?bucket=hour&from=2026-09-25&to=2026-10-02'
+    const answer = await pageOf(`/api/v1${path}`)
+    const length = Buffer.byteLength(answer)
+    const formatted = Buffer.byteLength(JSON.stringify(JSON.parse(answer), null, 2))
+    assert.ok(length < 32_768 && formatted > 32_768, `${length} bytes, ${formatted} formatted`)
+    assert.match(await pageOf(path), /The JSON of this view/)
+    assert.match(
+      await pageOf('/flows?bucket=hour&from=2026-09-01&to=2026-10-01'),
+      /too long to be shown here/,
+    )
+  })
 })

@@ -8,7 +8,7 @@ import type { AnswerTable } from '../../serve/http/csv.ts'
 import type { Site } from '../markup/site.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 
-/** Maximum bytes of JSON that a page shows. Longer answers are linked. */
+/** Maximum bytes of an answer that a page shows as JSON, formatted for reading. Longer answers are linked. */
 const SHOWN_BYTES_MAX = 32 * 1024
 
 /** Rows of the answer; null without a CSV. A `whole` CSV without `limit` also has the rows that the answer lacks. */
@@ -119,14 +119,17 @@ function citation({ site }: View, { title, asOf, permalink }: ViewBar): Html {
 }
 
 function shownJson({ cut }: View, answer: unknown, api: string): Html {
-  const json = cut ? '' : JSON.stringify(answer, null, 2)
-  if (cut || Buffer.byteLength(json) > SHOWN_BYTES_MAX) {
+  if (cut || Buffer.byteLength(JSON.stringify(answer)) > SHOWN_BYTES_MAX) {
     return html`<p class="quiet">The JSON is too long to be shown here: <a href="${api}">open it</a>.</p>`
   }
   return html`<details>
     <summary>Show the JSON</summary>
     <p class="quiet">Formatted for reading. The exact bytes are at <a href="${api}">its address</a>.</p>
-    <pre tabindex="0" role="region" aria-label="The JSON of this view"><code>${json}</code></pre>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="The JSON of this view"
+    ><code>${JSON.stringify(answer, null, 2)}</code></pre>
   </details>`
 }
 
