@@ -16,8 +16,10 @@ const YEARS_NEAR = [-1, 0, 1]
  * has begun. Two days if day and month can be swapped, such as `2/10/2026`; none for anything else.
  */
 export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
-  const dayFirst = text.replace(/^(\d{1,2})[/.](\d{1,2})[/.](?=\d{4})/, '$2/$1/')
-  const readings = new Set(text.includes('/') ? [dayFirst, text] : [dayFirst])
+  const slashed = text.replace(/^(\d{1,4})([-.])(\d{1,2})\2(?=\d)/, '$1/$3/')
+  const dayFirst = slashed.replace(/^(\d{1,2})\/(\d{1,2})\/(?=\d{4})/, '$2/$1/')
+  // A date with points has its day first.
+  const readings = new Set(text.includes('.') ? [dayFirst] : [dayFirst, slashed])
   return [...readings].map((one) => spokenTime(one, now)).filter((time) => time !== undefined)
 }
 
@@ -36,9 +38,10 @@ function spokenTime(text: string, now: Ms): SpokenTime | undefined {
   if (!isNamed || !/^[a-z\d :/-]+$/.test(words)) return undefined
   const [, month, year] = /^([a-z]+)(?: (\d{4}))?$/.exec(words) ?? []
   if (month !== undefined) return monthNamed(month, year, now)
-  const years = /\d{4}/.test(words)
-    ? ['']
-    : YEARS_NEAR.map((apart) => ` ${new Date(now).getUTCFullYear() + apart}`)
+  const hasYear = /\d{4}/.test(words)
+  // `5-6` may be a title.
+  if (!hasYear && !/[a-z]/.test(words)) return undefined
+  const years = hasYear ? [''] : YEARS_NEAR.map((apart) => ` ${new Date(now).getUTCFullYear() + apart}`)
   const [, date = '', clock = ''] =
     /^([^:]*[a-z/-][^:]*?)(?: (\d{1,2}:\d{2}(?::\d{2})?)(?: \d{3})?)?$/.exec(words) ?? []
   const [nearest] = years
