@@ -36,6 +36,19 @@ export function endOldConnections(server: Server, max: number, onEnded: () => vo
   }
 }
 
+/** Milliseconds between two sweeps of idle connections while a listener closes. */
+const SWEEP_MS = 20
+
+/** Closes a listener: answers the requests in progress, and cuts remaining connections after `graceMs`. */
+export async function closeListener(server: Server, graceMs: number): Promise<void> {
+  // An answered keep-alive connection would delay the stop up to the limit.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  const limit = setTimeout(() => server.closeAllConnections(), graceMs)
+  await new Promise((resolve) => server.close(resolve))
+  clearInterval(sweep)
+  clearTimeout(limit)
+}
+
 /** Reason why the reading of a body ended: it was read whole, it is too long, or its reader stopped. */
 type BodyEnd = 'whole' | 'too-long' | 'left'
 

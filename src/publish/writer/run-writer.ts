@@ -9,6 +9,7 @@ import { readIdentity, StoreError, storePath } from '../../log/store/store.ts'
 import { assert } from '../../protocol/brand.ts'
 import { errorMessage, reasonOf } from '../../protocol/error-reason.ts'
 import { type Ms, msOf } from '../../protocol/moment.ts'
+import { closeListener } from '../api/listener-limits.ts'
 import { openOperations } from '../api/operations.ts'
 import { createPublishApi, type PublishApiSettings, type PublishOutcome } from '../api/publish-api.ts'
 import type { PublishApiReport } from '../api/publish-replies.ts'
@@ -31,8 +32,6 @@ import { openHeadCell } from '../../log/head-cell.ts'
 
 /** Grace period in milliseconds for requests in progress when the writer closes. */
 const CLOSE_MS = 5_000
-/** Milliseconds between two sweeps of idle connections while the writer closes. */
-const SWEEP_MS = 20
 /** Number of prefixes of request ids, so large that two starts rarely share one. */
 const REQUEST_PREFIXES = 2 ** 32
 
@@ -55,7 +54,7 @@ export async function runWriter(
     stop: () => state.stop(),
     close() {
       state.stop()
-      if (server !== null) close(server)
+      if (server !== null) void closeListener(server, CLOSE_MS)
     },
   })
   const clock = openClock(settings, time, tell, () => log?.appender.head().atMs ?? null)
@@ -240,13 +239,4 @@ async function listen(server: Server, { port, host }: WriterSettings): Promise<n
   const address = server.address()
   assert(typeof address === 'object' && address !== null, 'the private listener has a port')
   return address.port
-}
-
-/** Closes the listener, answers the requests in progress, and cuts remaining connections after `CLOSE_MS`. */
-function close(server: Server): void {
-  server.close()
-  // An answered keep-alive connection would delay the stop up to the limit.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-  server.once('close', () => clearInterval(sweep))
-  setTimeout(() => server.closeAllConnections(), CLOSE_MS).unref()
 }

@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type CrowdedConnections, endOldConnections, readBody } from '../../publish/api/listener-limits.ts'
+import {
+  closeListener,
+  type CrowdedConnections,
+  endOldConnections,
+  readBody,
+} from '../../publish/api/listener-limits.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type Cosigner, originHashOf } from './cosigner.ts'
 import type { CosignerAnswer } from './cosigner-answer.ts'
@@ -19,8 +24,6 @@ export const WITNESS_CONNECTIONS_MAX = 256
 export const WITNESS_HEADER_BYTES_MAX = 8_192
 /** Milliseconds that requests in progress get at a stop. */
 export const WITNESS_DRAIN_MS = 5_000
-/** Milliseconds between two searches for idle connections at a stop. */
-const SWEEP_MS = 50
 
 type WitnessListenerSettings = Readonly<{
   host: string
@@ -66,16 +69,7 @@ export async function openWitnessListener(
   assert(typeof address === 'object' && address !== null, 'the listener of a witness has a port')
   return {
     port: address.port,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close')
-      server.close()
-      // A connection becomes idle when its last request from before the stop is answered.
-      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-      const limit = setTimeout(() => server.closeAllConnections(), WITNESS_DRAIN_MS)
-      await closed
-      clearInterval(sweep)
-      clearTimeout(limit)
-    },
+    [Symbol.asyncDispose]: () => closeListener(server, WITNESS_DRAIN_MS),
   }
 }
 
