@@ -22,7 +22,7 @@ export async function startCursor(
   const { headers, json } = await get(path, options)
   sameLog(headers)
   const body = json()
-  const seq = isHead ? body?.asOf?.seq : body?.page?.after === null ? after : body?.page?.after
+  const seq = isHead ? body?.asOf?.seq : body?.page?.after
   if (!Number.isSafeInteger(seq)) throw unexpected('the answer names no seq')
   return seq
 }

@@ -69,10 +69,12 @@ export function openRelease(settings: ReleaseSettings): Release {
       due = new Set()
       if (groups.length === 0) return 0
       let published = 0
-      for (let walked = -1; walked !== 0 && left > 0; published += walked) {
+      let walked: number
+      do {
         walked = walk(settings, groups, left)
+        published += walked
         left -= walked
-      }
+      } while (walked > 0 && left > 0)
       if (left === 0 || !settings.hasRoom()) due = new Set(groups)
       if (published > 0) appender.write()
       for (const group of groups) expected.forget(group)
