@@ -14,7 +14,6 @@ const KEPT: Readonly<Record<string, string>> = {
   '/--([\\w-]+): light-dark\\((#\\w+), (#\\w+)\\)/g': 'reads the style sheet of ours when the service starts',
   '/0+$/': 'reads a figure of ours',
   '/\\B(?=(?:\\d{3})+$)/g': 'reads a figure of ours',
-  '/([\\d.]+),[\\d.-]+$/': 'reads a path that the chart has drawn',
   '/<[^>]*>/g': 'reads markup of ours, in which `<` of others is escaped',
   '/<p(?![\\w-]| class)[^>]*>([^]*?)<\\/p>/': 'reads markup of ours, in which `<` of others is escaped',
   '/<p class="say"[^>]*>([^]*?)<\\/p>/': 'reads markup of ours, in which `<` of others is escaped',
@@ -38,7 +37,6 @@ const BUILT: readonly string[] = [
   'src/serve/describe/dataset-columns.ts',
   'src/verify/figures/figure-queries.ts',
   'src/web/pages/find/find-page.ts',
-  'src/web/pages/find/spoken-time.ts',
   'src/web/reference/api-answers.ts',
   'src/web/reference/api-fields.ts',
 ]

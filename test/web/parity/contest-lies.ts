@@ -39,8 +39,8 @@ export const CONTEST_LIES: readonly Lie[] = [
     of: (page) =>
       changedAt(
         page,
-        /<span data-state="(?:payable|awaiting_claim)">(?:can be paid now|to be claimed)/g,
-        () => '<span data-state="in_review">in review',
+        /<span data-state="(?:payable|awaiting_claim)">(?:Can be paid now|To be claimed)(?=<\/span\s*>:)/g,
+        () => '<span data-state="in_review">In review',
       ),
   },
   {

@@ -197,7 +197,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'another moment of the same page',
-    pagesLeast: 32,
+    pagesLeast: 30,
     of: (page) => changedAt(page, /<time\b[^>]*datetime="([^"]*)"[^>]*>[^]*?<\/time\s*>/g, another),
   },
   {
@@ -217,7 +217,7 @@ export const LIES: readonly Lie[] = [
   ...CONTEST_LIES,
   {
     name: 'a computed figure that differs from its expression',
-    pagesLeast: 30,
+    pagesLeast: 28,
     of: (page) =>
       changedAt(
         page,
