@@ -8,7 +8,7 @@ import {
   FAULTS_MAX,
   faultsRefusal,
   type Outcome,
-  toldRef,
+  shownRef,
 } from './admission/outcome.ts'
 import { decide } from './decide.ts'
 import { HELD_DRAFTS_MAX } from './held-drafts.ts'
@@ -40,7 +40,7 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
       if (Buffer.compare(known.digest, digest) === 0) receipts.push(known.receipt)
       else {
         lacking.add(contestId)
-        faults.push({ index, ref: toldRef(ref), ...REF_CONFLICT })
+        faults.push({ index, ref: shownRef(ref), ...REF_CONFLICT })
       }
       continue
     }
@@ -54,7 +54,7 @@ export function publishRequest(settings: RequestSettings, drafts: readonly Draft
       lacking.add(contestId)
       // The missing balance may be what a bad draft should have paid in.
       if (faults.length === 0 || decision.refusal.code !== 'insufficient-balance')
-        faults.push({ index, ref: toldRef(ref), ...decision.refusal })
+        faults.push({ index, ref: shownRef(ref), ...decision.refusal })
       continue
     }
     // The draft waits for the chain's verdict, or for held drafts of its contest.

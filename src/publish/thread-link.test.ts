@@ -39,10 +39,10 @@ async function linked(
 }
 
 suite('a link of two threads', () => {
-  test('passes on what is told, in order, and answers each question with its own answer or error', () =>
+  test('passes on what is sent, in order, and answers each question with its own answer or error', () =>
     linked(async (link, notes) => {
-      link.tell('note', 'a')
-      link.tell('note', 'b')
+      link.send('note', 'a')
+      link.send('note', 'b')
       assert.deepEqual(
         await Promise.all([link.ask('double', 2), link.askWithin(60_000, 'double', 3)]),
         [4, 6],

@@ -18,7 +18,7 @@ export const LATE: unique symbol = Symbol('late')
 /** One end of the messages between two threads. `Sent` has the kinds that the other thread receives. */
 export type ThreadLink<Sent extends MessageTable> = Readonly<{
   /** Sends a message that needs no answer. */
-  tell<Kind extends keyof Sent>(kind: Kind, ...content: Content<Sent, Kind>): void
+  send<Kind extends keyof Sent>(kind: Kind, ...content: Content<Sent, Kind>): void
   /** Sends a message and waits for its answer. Rejects with the error of the other thread, or that of `fail`. */
   ask<Kind extends keyof Sent>(kind: Kind, ...content: Content<Sent, Kind>): Promise<Answer<Sent, Kind>>
   /** Like `ask`; `LATE` if no answer comes within `msMax` milliseconds. A later answer is dropped. */
@@ -38,7 +38,7 @@ type Port = Readonly<{
 }>
 
 type Message =
-  | Readonly<{ is: 'told'; kind: string; content: never[] }>
+  | Readonly<{ is: 'sent'; kind: string; content: never[] }>
   | Readonly<{ is: 'asked'; id: number; kind: string; content: never[] }>
   | Readonly<{ is: 'answer'; id: number; answer: unknown }>
   | Readonly<{ is: 'failed'; id: number; error: unknown }>
@@ -61,7 +61,7 @@ export function openThreadLink<Tables extends MessageTables>(
 
   port.on('message', (message) => {
     switch (message.is) {
-      case 'told':
+      case 'sent':
         return void received[message.kind]?.(...message.content)
       case 'asked':
         return void answerTo(message)
@@ -105,7 +105,7 @@ export function openThreadLink<Tables extends MessageTables>(
   }
 
   return {
-    tell: (kind, ...content) => port.postMessage({ is: 'told', kind: String(kind), content }, []),
+    send: (kind, ...content) => port.postMessage({ is: 'sent', kind: String(kind), content }, []),
     askWithin,
     ask: (kind, ...content) =>
       askWithin(null, kind, ...content).then((answer) => {

@@ -126,8 +126,8 @@ function connectionOf(client: Client, socket: Socket, loss: ConnectionLoss): Dat
   const names = new Map<string, string>()
   let notices = 0
   let isAsked = false
-  client.on('error', (error) => loss.tell(asDatabaseError(error)))
-  client.on('end', () => loss.tell(closed()))
+  client.on('error', (error) => loss.report(asDatabaseError(error)))
+  client.on('end', () => loss.report(closed()))
   client.on('notice', () => void (notices += 1))
   client.on('notification', ({ channel, payload = '' }) => {
     for (const listener of listeners) listener(channel, payload)
@@ -167,7 +167,7 @@ function connectionOf(client: Client, socket: Socket, loss: ConnectionLoss): Dat
     isPasswordAsked: () => isAsked,
     lost: loss.lost,
     async [Symbol.asyncDispose]() {
-      loss.tell(closed())
+      loss.report(closed())
       const ended = new Promise((resolve) => setTimeout(resolve, END_MS_MAX).unref())
       await Promise.race([client.end().catch(() => undefined), ended])
       socket.destroy()
@@ -283,7 +283,7 @@ function asDatabaseError(error: unknown): DatabaseError {
 /** Loss of a connection. Many statements wait for it over its life, each for a short while. */
 type ConnectionLoss = Readonly<{
   /** Reports the loss. Ends everything that waits, now and later. Only the first reason counts. */
-  tell(reason: Error): void
+  report(reason: Error): void
   /** Settles as the work does, or rejects when the connection is lost. Begins no work after the loss. */
   during<T>(work: () => PromiseLike<T> | T): Promise<T>
   /** Resolves at the loss. */
@@ -297,7 +297,7 @@ function openLoss(): ConnectionLoss {
   const lost = Promise.withResolvers<void>()
   let first: Error | null = null
   return {
-    tell(reason) {
+    report(reason) {
       if (first !== null) return
       first = reason
       lost.resolve()

@@ -102,7 +102,7 @@ async function runUpgrade(
   { data, waitMs, rebuild, keyFiles: files }: UpgradeTask,
   context: CommandContext,
 ): Promise<UpgradeReport | null> {
-  const telling = openTelling(context)
+  const reporting = openReporting(context)
   try {
     return await upgradeStore({
       dataDirectory: data,
@@ -112,11 +112,11 @@ async function runUpgrade(
       rebuild,
       waitMs,
       monotonicMs: context.monotonicMs,
-      ...telling,
+      ...reporting,
       signal: context.stop,
     })
   } catch (cause) {
-    telling.end()
+    reporting.end()
     if (context.stop.aborted) {
       const reason =
         'stopped; the old store is unchanged, and the same command continues where this one ended'
@@ -125,7 +125,7 @@ async function runUpgrade(
     if (cause instanceof LockedError) throw new CommandError(`${data}: ${cause.message}`, { cause })
     throw cause
   } finally {
-    telling.end()
+    reporting.end()
   }
 }
 
@@ -143,7 +143,7 @@ const STAGES: Readonly<Record<UpgradeProgress['stage'], string>> = {
 }
 
 /** Reports the space that an upgrade needs, its progress, and when the service must be stopped. */
-function openTelling(context: CommandContext) {
+function openReporting(context: CommandContext) {
   const progress = openProgress('upgrading', 'events', context)
   let toldMs = context.monotonicMs()
   let isWaiting = false

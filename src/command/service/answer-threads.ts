@@ -113,7 +113,7 @@ function startAnswerThread(
     },
     lives: () => failure === undefined,
     async stop() {
-      link.tell('close')
+      link.send('close')
       await exited
     },
   }

@@ -35,7 +35,7 @@ suite('the audit of a log that ends before its high-water mark', () => {
 })
 
 suite('an audit that meets a fault of the machine', () => {
-  test('is told, and made again, when the store cannot be opened for a moment', async () => {
+  test('is reported, and made again, when the store cannot be opened for a moment', async () => {
     const data = mkdtempSync(join(tmpdir(), 'daybook-audit-'))
     const server = createServer()
     const [store, aside] = [storePath(data), join(data, 'aside')]

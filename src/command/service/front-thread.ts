@@ -69,9 +69,9 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
   // The same clock as in the main thread, because the allowance compares times of all threads.
   const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
   // Limited here too, because messages are costly.
-  const lines = openLines((name, values) => link.tell('line', name, values), monotonicMs, lineChoice)
+  const lines = openLines((name, values) => link.send('line', name, values), monotonicMs, lineChoice)
   // The main thread then drains and ends the whole service. This thread continues until then.
-  process.on('unhandledRejection', (error) => link.tell('broken', reasonOf(error)))
+  process.on('unhandledRejection', (error) => link.send('broken', reasonOf(error)))
   const front = await openFront(settings, memory, {
     context: {
       now: () => msOf(Date.now()),
@@ -81,7 +81,7 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
     lines,
     registry,
   })
-  link.tell('listening')
+  link.send('listening')
 }
 
 async function metricsOf(registry: Registry): Promise<MetricsAnswer> {

@@ -111,7 +111,7 @@ async function startThread(
     },
     async stop() {
       stopping = true
-      link.tell('close')
+      link.send('close')
       await exited
     },
   }

@@ -32,7 +32,7 @@ type NodeParts = Readonly<{
   /** Null until all threads listen. */
   serving(): Serving | null
   /** Further checks of `/readyz` that readiness does not depend on. */
-  told?(): Readonly<Record<string, boolean>>
+  otherChecks?(): Readonly<Record<string, boolean>>
 }>
 
 /** The main thread's part in `/livez`, `/readyz` and `/metrics`. */
@@ -88,7 +88,7 @@ export function watchNode(
   })
 }
 
-async function readinessOf({ memory, serving, told }: NodeParts): Promise<Readiness> {
+async function readinessOf({ memory, serving, otherChecks }: NodeParts): Promise<Readiness> {
   const now = serving()
   if (now === null) return { store: false, serving: false, unanswered: [] }
   const others = await now.threads.readable()
@@ -98,7 +98,7 @@ async function readinessOf({ memory, serving, told }: NodeParts): Promise<Readin
     store: readable && !isWrong(memory),
     serving: !isStopping(memory) && unanswered.length === 0,
     unanswered,
-    ...(told === undefined ? {} : { told: told() }),
+    ...(otherChecks === undefined ? {} : { otherChecks: otherChecks() }),
   }
 }
 

@@ -12,7 +12,7 @@ type PublishReport = Disposable &
   Omit<WriterListeners, 'operations' | 'broken' | 'carrier' | 'judge'> &
   Readonly<{
     /** Check of `/readyz`: whether the files of the store are in place. */
-    told(): Readonly<Record<string, boolean>>
+    otherChecks(): Readonly<Record<string, boolean>>
   }>
 
 const CLOCK_REASONS: Readonly<Record<ClockFault, string>> = {
@@ -100,7 +100,7 @@ export function openPublishReport(
       isReplaced.set(1)
       lines.say('store-replaced', { file })
     },
-    told: () => ({ store_in_place: inPlace }),
+    otherChecks: () => ({ store_in_place: inPlace }),
     [Symbol.dispose]: publications.flush,
   }
 }

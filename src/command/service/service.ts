@@ -86,7 +86,7 @@ export async function startService(
     memory,
     registry,
     lines,
-    told: published.told,
+    otherChecks: published.otherChecks,
     serving: () => state.serving,
   })
   const show = openReportCell<Status['following']>(memory.following).write

@@ -116,7 +116,13 @@ export async function startMirror(
   const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
   stack.use(threads)
   const serving: Serving = { reader: front.reader, threads }
-  const report = openNodeReport({ memory, registry, lines, serving: () => serving, told: received.checks })
+  const report = openNodeReport({
+    memory,
+    registry,
+    lines,
+    serving: () => serving,
+    otherChecks: received.checks,
+  })
   watchNode(registry, front, report, null)
   const opening = startOperations({
     host: settings.opsHost,

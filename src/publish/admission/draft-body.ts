@@ -11,7 +11,7 @@ import {
   type FailedOutcome,
   FAULTS_MAX,
   faultsRefusal,
-  toldRef,
+  shownRef,
 } from './outcome.ts'
 import { isObject } from './refusal.ts'
 
@@ -77,7 +77,7 @@ function jsonOf(bytes: Buffer): ReturnType<typeof parseLine> {
 
 function refOf(value: unknown): string | null {
   const ref = isObject(value) ? readBounded(value['ref'], REF_CHARS_MAX) : null
-  return typeof ref === 'string' ? toldRef(ref) : null
+  return typeof ref === 'string' ? shownRef(ref) : null
 }
 
 /** Bytes of one draft in a body, with its line number, from 1, in a body of lines. */

@@ -51,6 +51,6 @@ export function faultsRefusal(faults: readonly DraftFault[]): FailedOutcome | un
 }
 
 /** Ref of a bad draft for its refusal; null when it looks like a wallet address. */
-export function toldRef(ref: string): string | null {
+export function shownRef(ref: string): string | null {
   return findsAddress(ref, 'prose') ? null : ref
 }

@@ -26,7 +26,7 @@ export type Readiness = Readonly<{
   /** Threads that did not answer in time. */
   unanswered: readonly string[]
   /** Further checks that readiness does not depend on. */
-  told?: Readonly<Record<string, boolean>>
+  otherChecks?: Readonly<Record<string, boolean>>
 }>
 
 /** A question that only the main thread can answer. */
@@ -73,11 +73,11 @@ export function openOperations({
 
 /** Answer of `/readyz`. The status is about readers only. The body also says whether the node accepts publishes. */
 export function readyToRead(
-  { store, serving, unanswered, told = {} }: Readiness,
+  { store, serving, unanswered, otherChecks = {} }: Readiness,
   accepting: boolean,
 ): OperationsAnswer {
   const ready = store && serving
-  const checks = { store, serving, accepting_publishes: accepting, ...told }
+  const checks = { store, serving, accepting_publishes: accepting, ...otherChecks }
   return json(ready ? 200 : 503, { ready, checks, ...(unanswered.length === 0 ? {} : { unanswered }) })
 }
 

@@ -118,14 +118,14 @@ async function upgradeOld(settings: UpgradeSettings, old: OldStore): Promise<Upg
     const lockedFrom = settings.monotonicMs()
     building.complete()
     const events = building.head()
-    const tell = (stage: 'proving' | 'linking' | 'renaming'): void =>
+    const notify = (stage: 'proving' | 'linking' | 'renaming'): void =>
       settings.onProgress({ stage, done: events, total: events })
-    tell('proving')
+    notify('proving')
     building.prove(readHighWater(settings.dataDirectory), settings.keys)
     old.close()
     emptyJournal(old.path)
     building.finish()
-    swapStores(old.path, path, kept, tell)
+    swapStores(old.path, path, kept, notify)
     const endedMs = settings.monotonicMs()
     const seconds = (endedMs - beganMs) / 1000
     return { from: old.schema, to: SCHEMA_VERSION, events, kept, seconds, lockedMs: endedMs - lockedFrom }

@@ -26,7 +26,7 @@ import {
   type WriterTime,
 } from './writer-log.ts'
 import { openThreadLink } from '../thread-link.ts'
-import type { FromWriter, TellMain, ToWriter, WriterPart, WriterSettings } from './writer-messages.ts'
+import type { FromWriter, SendMain, ToWriter, WriterPart, WriterSettings } from './writer-messages.ts'
 import { openWriterState } from './writer-state.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 
@@ -49,7 +49,7 @@ export async function runWriter(
   let log: WriterLog | null = null
   let carried: CarriedLog | null = null
   let server: Server | null = null
-  const { tell, askWithin } = openThreadLink<{ sent: FromWriter; received: ToWriter }>(port, {
+  const { send, askWithin } = openThreadLink<{ sent: FromWriter; received: ToWriter }>(port, {
     barrier: async () => (await carried?.barrier().catch(() => null)) ?? null,
     stop: () => state.stop(),
     close() {
@@ -57,8 +57,8 @@ export async function runWriter(
       if (server !== null) void closeListener(server, CLOSE_MS)
     },
   })
-  const clock = openClock(settings, time, tell, () => log?.appender.head().atMs ?? null)
-  const state = openWriterState(dataDirectory, clock.guard, tell)
+  const clock = openClock(settings, time, send, () => log?.appender.head().atMs ?? null)
+  const state = openWriterState(dataDirectory, clock.guard, send)
   time.onUnhandled((error) => {
     state.breakDown(`a failure in the writer's thread that nothing waited for: ${reasonOf(error)}`)
   })
@@ -72,15 +72,15 @@ export async function runWriter(
   function refuse(error: unknown): void {
     if (state.isStopping()) return
     const isOfTable = openCarried !== null && error instanceof StoreError && !isOfMachine(error.cause)
-    if (error instanceof WriterRefusal || isOfTable) return tell('refused', error.message)
+    if (error instanceof WriterRefusal || isOfTable) return send('refused', error.message)
     const reason = outsideReason(error)
     if (reason === undefined) throw error
-    tell('unusable', reason)
+    send('unusable', reason)
   }
 
   try {
     const context = { ...time, ...failures, signal: state.stopped, accepts: state.accepting }
-    carried = (await openCarried?.(settings, { ...context, report: (news) => tell('carrier', news) })) ?? null
+    carried = (await openCarried?.(settings, { ...context, report: (news) => send('carrier', news) })) ?? null
     log = carried ?? openOwnLog(settings)
   } catch (error) {
     refuse(error)
@@ -114,10 +114,10 @@ export async function runWriter(
       // Only a commit with events proves that the disk has room. A commit of duplicates writes nothing.
       state.committed()
       if (carried === null) writeMark()
-      tell('committed', committed)
+      send('committed', committed)
     },
-    onHeld: (commit) => tell('held', commit),
-    onIrregular: ({ field }) => tell('irregular', field),
+    onHeld: (commit) => send('held', commit),
+    onIrregular: ({ field }) => send('irregular', field),
   })
   const end = async (): Promise<void> => {
     await carried?.[Symbol.asyncDispose]()
@@ -137,7 +137,7 @@ export async function runWriter(
       now: clock.now,
       defer: (work) => void setImmediate(work),
       signal: state.stopped,
-      report: (news) => tell('judge', news),
+      report: (news) => send('judge', news),
     })
   } catch (error) {
     refuse(error)
@@ -164,21 +164,21 @@ export async function runWriter(
       await time.sleep(ms, NEVER)
     },
     requestPrefix: `d${Math.floor(time.random() * REQUEST_PREFIXES).toString(36)}`,
-    ...countRequests(tell),
+    ...countRequests(send),
     tellsAccepted: settings.tellsAccepted,
-    onCrowded: () => tell('crowded'),
-    onFailure: (error, failed) => tell('failure', reasonOf(error), failed),
+    onCrowded: () => send('crowded'),
+    onFailure: (error, failed) => send('failure', reasonOf(error), failed),
   })
   carried?.start({
     queue,
     onHead({ seq, atMs }, followed) {
       head.move(seq)
       writeMark()
-      if (followed > 0 && atMs !== null) tell('followed', { seq, atMs, events: followed })
+      if (followed > 0 && atMs !== null) send('followed', { seq, atMs, events: followed })
     },
     onOtherLog: state.breakDown,
   })
-  tell('listening', await listen(server, settings))
+  send('listening', await listen(server, settings))
   await Promise.all([judge?.run(), once(server, 'close')])
   await end()
 }
@@ -196,12 +196,12 @@ type WriterClock = Readonly<{ now(): Ms; guard: ClockGuard | null }>
 function openClock(
   { clock, acceptClock }: WriterSettings,
   { nowMs, monotonicMs }: WriterTime,
-  tell: TellMain,
+  send: SendMain,
   headAtMs: () => Ms | null,
 ): WriterClock {
   if (clock !== undefined) return { now: openSharedClock(clock).now, guard: null }
   const now = (): Ms => msOf(nowMs())
-  const onChange = (fault: ReturnType<ClockGuard['fault']>): void => tell('clock', fault)
+  const onChange = (fault: ReturnType<ClockGuard['fault']>): void => send('clock', fault)
   return { now, guard: openClockGuard({ now, monotonicMs, headAtMs, accepted: acceptClock, onChange }) }
 }
 
@@ -209,13 +209,13 @@ function openClock(
 const NEVER = new AbortController().signal
 
 /** Counts requests. Sends one message for each turn of the event loop, because messages are costly. */
-function countRequests(tell: TellMain): Pick<PublishApiSettings, 'onRequest' | 'onAnswered'> {
+function countRequests(send: SendMain): Pick<PublishApiSettings, 'onRequest' | 'onAnswered'> {
   const outcomes = new Map<PublishOutcome, number>()
   const reports: PublishApiReport[] = []
   function schedule(): void {
     if (outcomes.size > 0 || reports.length > 0) return
     setImmediate(() => {
-      tell('requests', outcomes, reports)
+      send('requests', outcomes, reports)
       outcomes.clear()
       reports.length = 0
     })

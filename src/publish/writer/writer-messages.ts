@@ -75,7 +75,7 @@ export type FromWriter = Readonly<{
 }>
 
 /** Sends a message to the main thread. */
-export type TellMain = ThreadLink<FromWriter>['tell']
+export type SendMain = ThreadLink<FromWriter>['send']
 
 /** Messages of the main thread to the writer's thread. */
 export type ToWriter = Readonly<{

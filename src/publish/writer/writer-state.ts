@@ -1,7 +1,7 @@
 import { isDiskFull } from '../../log/store/disk-probe.ts'
 import type { FailedOutcome } from '../admission/outcome.ts'
 import type { ClockGuard } from './clock-guard.ts'
-import type { TellMain } from './writer-messages.ts'
+import type { SendMain } from './writer-messages.ts'
 import { REPLACED, WRONG_CLOCK } from '../commit-path.ts'
 import { statSync } from 'node:fs'
 
@@ -38,7 +38,7 @@ type WriterState = Readonly<{
 export function openWriterState(
   dataDirectory: string,
   clock: ClockGuard | null,
-  tell: TellMain,
+  send: SendMain,
   isFull: typeof isDiskFull = isDiskFull,
 ): WriterState {
   let broken = false
@@ -51,7 +51,7 @@ export function openWriterState(
 
   function full(): void {
     if (probing !== null) return
-    tell('room', false)
+    send('room', false)
     probing = setInterval(() => {
       if (!isFull(dataDirectory, ROOM_PROBE_BYTES)) hasRoom()
     }, ROOM_PROBE_MS).unref()
@@ -61,7 +61,7 @@ export function openWriterState(
     if (probing === null) return
     clearInterval(probing)
     probing = null
-    tell('room', true)
+    send('room', true)
   }
 
   let replaced = (): string | null => null
@@ -69,7 +69,7 @@ export function openWriterState(
 
   function isInPlace(): boolean {
     const file = replaced()
-    if (file !== null && known === null) tell('replaced', file)
+    if (file !== null && known === null) send('replaced', file)
     known = file
     return file === null
   }
@@ -95,7 +95,7 @@ export function openWriterState(
     full,
     breakDown(reason) {
       broken = true
-      tell('broken', reason)
+      send('broken', reason)
     },
     stop: () => stop.abort(),
     isStopping: () => stop.signal.aborted,

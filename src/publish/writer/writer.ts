@@ -79,7 +79,7 @@ export async function startWriter(
   })
   const giveUp = (): void => {
     closing = true
-    link.tell('close')
+    link.send('close')
   }
   stop?.addEventListener('abort', giveUp, { once: true })
   const port = await listening.promise
@@ -87,7 +87,7 @@ export async function startWriter(
 
   return {
     port,
-    stop: () => link.tell('stop'),
+    stop: () => link.send('stop'),
     async barrier(msMax) {
       const seq = await link.askWithin(msMax, 'barrier')
       return seq === LATE ? null : seq
@@ -98,7 +98,7 @@ export async function startWriter(
     },
     async [Symbol.asyncDispose]() {
       closing = true
-      link.tell('close')
+      link.send('close')
       const late = setTimeout(() => void worker.terminate(), END_MS_MAX)
       await exited
       clearTimeout(late)

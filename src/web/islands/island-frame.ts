@@ -125,14 +125,14 @@ function follow(signal: AbortSignal, take: (status: LiveStatus) => void): void {
     if (data !== null) take(data)
     else if (known !== undefined) channel.postMessage(known)
   })
-  const tell = (status: LiveStatus): void => {
+  const notify = (status: LiveStatus): void => {
     known = status
     take(status)
     // A tab that asked for the status may have it already.
     if (!signal.aborted) channel.postMessage(status)
   }
   navigator.locks
-    .request(CHANNEL, { signal }, () => followLive(signal, tell))
+    .request(CHANNEL, { signal }, () => followLive(signal, notify))
     // The browser has locks but refuses them.
     .catch(() => followLive(signal, take))
   channel.postMessage(null)

@@ -29,13 +29,13 @@ export function retryAfterMs({ headers }: Response): number {
  * Follows the head of the log over the stream of pages, until `until` aborts or the first attempt is refused. Passes on
  * no events. A page reads its content from its own URL, so a gap loses nothing.
  */
-export async function followLive(until: AbortSignal, tell: (status: LiveStatus) => void): Promise<void> {
+export async function followLive(until: AbortSignal, notify: (status: LiveStatus) => void): Promise<void> {
   let head = 0
   let log: string | null = null
   let failures = 0
 
   const say = (state: LiveStatus['state'], inMs = 0, limited = false): void =>
-    tell({ state, head, log, dueAt: Date.now() + inMs, limited })
+    notify({ state, head, log, dueAt: Date.now() + inMs, limited })
 
   /** Runs one connection. Returns its answer; undefined without one. */
   async function connect(): Promise<Response | undefined> {
