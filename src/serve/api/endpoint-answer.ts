@@ -68,7 +68,7 @@ export function endpointAnswer<Value>(
         const prepared = prepare(request, snapshot, present)
         if (!prepared.ok) return problemReply(prepared.problem)
         const { freshness, changedBy = snapshot.head.seq, beside, compute } = prepared.value
-        const keep = freshness === 'settled' ? 'immutable' : 'revalidate'
+        const keep = keepOf(freshness)
         let etag = 'of-content'
         if (freshness !== 'settled') {
           const named = presentEtag(changedBy, freshness === 'minute' ? present : undefined, beside)
@@ -89,10 +89,14 @@ export function endpointAnswer<Value>(
         if (!prepared.ok) return prepared
         const computed = prepared.value.compute()
         if (!computed.ok) return computed
-        const keep = prepared.value.freshness === 'settled' ? 'immutable' : 'revalidate'
-        return parsed({ value: computed.value, keep })
+        return parsed({ value: computed.value, keep: keepOf(prepared.value.freshness) })
       }),
   }
+}
+
+/** Cache policy of an answer. One that nothing can change is immutable. */
+function keepOf(freshness: Freshness): 'immutable' | 'revalidate' {
+  return freshness === 'settled' ? 'immutable' : 'revalidate'
 }
 
 /**
