@@ -5,6 +5,7 @@ import { CLOCK_FAULTS, type ClockFault } from '../../publish/writer/clock-guard.
 import type { WriterListeners } from '../../publish/writer/writer.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import { openCrowdedReport, openPublicationLines } from '../log-lines/node-lines.ts'
+import { gauge } from '../../serve/metrics/metrics.ts'
 import { SECONDS } from './service-metrics.ts'
 
 /** Listeners of the writer that only count and write log lines. Disposing of it writes the waiting lines. */
@@ -54,11 +55,6 @@ export function openPublishReport(
     help: '1 while the disk has no room for a commit',
     registers,
   })
-  const isReplaced = new Gauge({
-    name: 'daybook_store_replaced',
-    help: '1 after a file of the store was replaced or removed',
-    registers,
-  })
   const clockFault = new Gauge({
     name: 'daybook_clock_fault',
     help: '1 while the clock is not believed, by the fault',
@@ -68,6 +64,8 @@ export function openPublishReport(
   for (const fault of CLOCK_FAULTS) clockFault.set({ fault }, 0)
   const publications = openPublicationLines(lines, monotonicMs)
   let inPlace = true
+  const replacedHelp = '1 after a file of the store was replaced or removed'
+  gauge(registry, 'daybook_store_replaced', replacedHelp, () => (inPlace ? 0 : 1))
   return {
     committed(committed) {
       published.inc(committed.events)
@@ -97,7 +95,6 @@ export function openPublishReport(
     },
     replaced(file) {
       inPlace = false
-      isReplaced.set(1)
       lines.say('store-replaced', { file })
     },
     otherChecks: () => ({ store_in_place: inPlace }),
