@@ -7,15 +7,16 @@ import { openRpcBudgets } from './rpc-budgets.ts'
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 
+/** Opens budgets whose clock only moves while a request waits. */
+function openBudgets(urls: number, requestsPerMinute = 60) {
+  const clock = openVirtualClock()
+  const { now: monotonicMs, sleep } = clock
+  return { clock, budgets: openRpcBudgets({ urls, requestsPerMinute, monotonicMs, sleep }) }
+}
+
 suite('the budgets of RPC servers', () => {
   test('are of each server, and let requests wait in turn', async () => {
-    const clock = openVirtualClock()
-    const budgets = openRpcBudgets({
-      urls: 2,
-      requestsPerMinute: 60,
-      monotonicMs: clock.now,
-      sleep: clock.sleep,
-    })
+    const { clock, budgets } = openBudgets(2)
     const sent: string[] = []
     const spend = async (name: string, requests: number, url: number): Promise<void> => {
       await budgets.spend(requests, url)
@@ -27,13 +28,7 @@ suite('the budgets of RPC servers', () => {
   })
 
   test('count a batch of more than ten seconds before it is sent', async () => {
-    const clock = openVirtualClock()
-    const budgets = openRpcBudgets({
-      urls: 1,
-      requestsPerMinute: 60,
-      monotonicMs: clock.now,
-      sleep: clock.sleep,
-    })
+    const { clock, budgets } = openBudgets(1)
     await budgets.spend(35, 1)
     assert.equal(clock.now(), 30 * SECOND_MS)
     assert.equal(budgets.left(), 5)
@@ -79,9 +74,7 @@ suite('the budgets of RPC servers', () => {
   })
 
   test('are used up within the minute by requests that do not wait', async () => {
-    const clock = openVirtualClock()
-    const { now: monotonicMs, sleep } = clock
-    const budgets = openRpcBudgets({ urls: 1, requestsPerMinute: 240, monotonicMs, sleep })
+    const { clock, budgets } = openBudgets(1, 240)
     await budgets.spend(240, 1)
     assert.ok(clock.now() < MINUTE_MS)
     await budgets.spend(1, 1)
