@@ -187,8 +187,7 @@ const COPY_REFS = 'INSERT INTO main.refs (ref, seq, digest) SELECT ref, seq, dig
 
 /**
  * Tables that do not follow from the log, with their columns. They are small and are copied whole at the end. `refs` is
- * copied apart, because it has a row for each event. `held_counts` comes after the tables whose triggers change it. A
- * table that is newer than `OLDEST_SCHEMA` is only copied from stores that have it.
+ * copied apart, because it has a row for each event. `held_counts` comes after the tables whose triggers change it.
  */
 const COPIED: readonly (readonly [table: string, columns: string])[] = [
   ['meta', 'key, value'],

@@ -289,7 +289,7 @@ export const wholeState = (disk: PowerDisk): CutState => stateOf(disk.names, cur
 function stateOf(names: ReadonlyMap<string, Named>, contentOf: (file: DiskFile) => Uint8Array): CutState {
   const state = new Map<string, Uint8Array | 'folder'>()
   for (const [path, named] of [...names].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-    // What was in a folder without a name is gone with it.
+    // A folder without a name takes its content with it.
     if (named === null || (path !== '.' && state.get(dirname(path)) !== 'folder')) continue
     state.set(path, named === 'folder' ? named : contentOf(named))
   }
