@@ -99,7 +99,7 @@ const TABLE = {
   },
   pool: {
     sponsor: row({ ...PAID, tx: 'may', move: ['world', 'pool'] }, 'Added to a contest’s pool from outside'),
-    returned: row({ ...PAID, waitsFor: 'held', move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
+    returned: row({ ...PAID, tx: 'may', waitsFor: 'held', move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
     '*': row({ ...PAID, tx: 'may', move: ['treasury', 'pool'] }, 'Added to a contest’s pool from the treasury'),
   },
   prize: {
@@ -126,8 +126,8 @@ const TABLE = {
     output: row({ ...SUM, details: { month: 'must', digest: 'must', recipients: 'must', bytes: 'may', url: 'may' } }, 'The digest and the total of a month’s loyalty reward'),
   },
   treasury: {
-    deposit: row({ ...SUM, tx: 'may', move: ['world', 'treasury'] }, 'Moved into the treasury from outside'),
-    withdrawal: row({ ...SUM, tx: 'may', move: ['treasury', 'world'] }, 'Moved out of the treasury'),
+    deposit: row({ ...SUM, tx: 'may', move: ['world', 'treasury'], details: { reason: 'may' } }, 'Moved into the treasury from outside'),
+    withdrawal: row({ ...SUM, tx: 'may', move: ['treasury', 'world'], details: { reason: 'may' } }, 'Moved out of the treasury'),
   },
   price: {
     usd: row({ details: { price: 'must' } }, 'The price of one token in US dollars'),

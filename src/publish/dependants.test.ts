@@ -216,6 +216,19 @@ suite('a draft that takes what a held payment needs', () => {
     })
   }
 
+  test('and names its own transaction is held until that is final too: pool/returned', async () => {
+    using stage = openHeldStage()
+    await stage.send(...PAYING, WON, sent('pay', 'payout/winner', '30'))
+    assert.equal(
+      await stage.send(sent('rest', 'pool/returned', '70'), contest('paid')),
+      'rest held, paid-1 held',
+    )
+    await stage.settle(['rest'])
+    assert.equal(stage.published().at(-1), 'prize/winner 30')
+    await stage.settle(['pay'])
+    assert.deepEqual(stage.published().slice(-3), ['payout/winner 30', 'pool/returned 70', 'contest/paid'])
+  })
+
   test('such as contest/cancelled waits, and a refund is held after it', async () => {
     using stage = openHeldStage()
     await stage.send(...RUNNING, sent('play', 'play/entry', '5'))

@@ -99,8 +99,10 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
       ${countOf(must('recipients'), 'recipient')}, and fixed by its digest, on ${on}.`,
   },
   treasury: {
-    deposit: ({ kots, on }) => html`${kots} were deposited into the treasury on ${on}.`,
-    withdrawal: ({ kots, on }) => html`${kots} were withdrawn from the treasury on ${on}.`,
+    deposit: ({ kots, on, may }) =>
+      html`${kots} were deposited into the treasury on ${on}${becauseOf(may('reason'))}.`,
+    withdrawal: ({ kots, on, may }) =>
+      html`${kots} were withdrawn from the treasury on ${on}${becauseOf(may('reason'))}.`,
   },
   price: {
     usd: ({ token, on, must }) => html`One ${token} cost ${must('price')} US dollars on ${on}.`,
@@ -181,7 +183,7 @@ const ofKind = (words: Html): Html => html`<span data-at="/kind">${words}</span>
 function detailHtml(name: string, value: string): Html {
   if (/At$|Until$/.test(name)) return momentOf(value)
   if (name === 'corrects' || name === 'restates') return eventLink(Number(value))
-  if (name === 'title') return quotedText(value)
+  if (name === 'title' || name === 'reason') return quotedText(value)
   if (name === 'price') return priceHtml(value)
   return name === 'month' ? html`${value}` : amountHtml(value)
 }
@@ -193,6 +195,11 @@ function contestLink(word: string, id: number | null): Html {
 
 function titleOf(title: Html | null): Html | null {
   return title === null ? null : html`, “${title}”,`
+}
+
+/** The operator's reason after a colon; null without one. */
+function becauseOf(reason: Html | null): Html | null {
+  return reason === null ? null : html`: “${reason}”`
 }
 
 /** Number of those who share a prize; null without it. */
