@@ -30,6 +30,9 @@ export type CheckName =
   | 'proof'
   | 'file'
 
+/** Material of the reader that would make a result firmer: a key from elsewhere, or a checkpoint of an earlier visit. */
+export type Lack = 'key' | 'checkpoint'
+
 /** Result of one check. A check without data, or not reached, is `not checked`, never `right`. */
 export type Check = Readonly<{
   name: CheckName
@@ -37,12 +40,13 @@ export type Check = Readonly<{
   /** Text for the report: the checked figures, or the reason why they were not checked. */
   says: string
   findings: readonly Finding[]
+  lacks?: Lack
 }>
 
 /** Collects the results of the checks. A check without a result is `not checked`. */
 export type Checklist = Readonly<{
-  right(name: CheckName, says: string): void
-  unchecked(name: CheckName, why: string): void
+  right(name: CheckName, says: string, lacks?: Lack): void
+  unchecked(name: CheckName, why: string, lacks?: Lack): void
   wrong(name: CheckName, finding: Finding): void
   is(name: CheckName): Check['is']
   checks(): readonly Check[]
@@ -54,13 +58,14 @@ export function openChecklist(names: readonly CheckName[]): Checklist {
   const checkOf = (name: CheckName): Check =>
     results.get(name) ?? { name, is: 'not checked', says: 'an earlier check failed', findings: [] }
   return {
-    right(name, says) {
+    right(name, says, lacks) {
       const { is, findings } = checkOf(name)
-      results.set(name, { name, is: is === 'wrong' ? is : 'right', says, findings })
+      results.set(name, { name, is: is === 'wrong' ? is : 'right', says, findings, ...(lacks && { lacks }) })
     },
-    unchecked(name, why) {
+    unchecked(name, why, lacks) {
       const { is, findings } = checkOf(name)
-      if (is !== 'wrong') results.set(name, { name, is: 'not checked', says: why, findings })
+      if (is !== 'wrong')
+        results.set(name, { name, is: 'not checked', says: why, findings, ...(lacks && { lacks }) })
     },
     wrong(name, finding) {
       const { is, says, findings } = checkOf(name)

@@ -19,7 +19,7 @@ import { seqOf } from '../protocol/seq.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import * as fc from 'fast-check'
 import type { Audit } from './audit.ts'
-import { isVerified } from './report.ts'
+import { formatReport, isVerified } from './report.ts'
 import type { SavedNote } from './saved-checkpoint.ts'
 import { parseBase64 } from '../tlog/note.ts'
 import { isConsistent } from '../tlog/proof.ts'
@@ -218,6 +218,12 @@ suite('a key', () => {
     const found = await auditOf(log, undefined, { own: { given: [], keptOf: () => [] } })
     assert.ok(isVerified(found))
     assert.match(found.checks[0]?.says ?? '', /from the same server, which proves little/)
+    // The browser shows the checks too, and has no options.
+    assert.ok(found.checks.every(({ says }) => !says.includes('--')))
+    const report = formatReport(found, 'plain', '1 s')
+    assert.match(report, /signature.*: give one from somewhere else\); --key takes it$/m)
+    assert.match(report, /no checkpoint was saved at an earlier visit; --save keeps one for the next visit$/m)
+    assert.doesNotMatch(formatReport(found, 'plain', '1 s', []), /--/)
   })
 
   test('that has not signed the checkpoint is reported', async () => {

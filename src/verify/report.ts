@@ -1,5 +1,5 @@
 import type { Audit } from './audit.ts'
-import type { Check, CheckName } from './checklist.ts'
+import type { Check, CheckName, Lack } from './checklist.ts'
 import { formatCount } from '../protocol/amount.ts'
 import type { Vouched } from './witnesses.ts'
 
@@ -15,6 +15,14 @@ const UNSEEN = 'Not proved: that events are true'
 const NOT_PROVED = `${UNSEEN}, that none was kept out of the log, or that others are shown the same log.`
 const NOT_PROVED_VOUCHED = `${UNSEEN}, or that none was kept out of the log.`
 const COMPARE = 'For the last, compare checkpoints with others'
+
+/** Option of `daybook verify` that a report may advise. */
+type AdvisedOption = '--key' | '--save' | '--chain'
+
+const ADVICE: Readonly<Record<Lack, readonly [option: AdvisedOption, advice: string]>> = {
+  key: ['--key', '; --key takes it'],
+  checkpoint: ['--save', '; --save keeps one for the next visit'],
+}
 
 /** Checks that an audit needs. If one of them is missing, nothing is verified. */
 const NEEDED: ReadonlySet<CheckName> = new Set([
@@ -38,23 +46,23 @@ export function isVerified({ checks, chain }: Pick<Audit, 'checks' | 'chain'>): 
 }
 
 /**
- * Report of one screen. `drawn` uses symbols and colours for a terminal. `canAskChain`: whether an option asks a
- * blockchain.
+ * Report of one screen. `drawn` uses symbols and colours for a terminal. `advised` has the options of the command that
+ * the reader could still use.
  */
 export function formatReport(
   audit: Audit,
   style: 'plain' | 'drawn',
   spent: string,
-  canAskChain = true,
+  advised: readonly AdvisedOption[] = ['--key', '--save', '--chain'],
 ): string {
   const wide = Math.max(...audit.checks.map(({ name }) => name.length))
-  const lines = audit.checks.flatMap((check) => checkLines(check, wide, style))
+  const lines = audit.checks.flatMap((check) => checkLines(check, wide, style, advised))
   const notes = audit.notes.map((note) => `note: ${note}`)
-  return `${[...lines, ...notes, ...(audit.chain?.lines ?? []), ...notProved(audit, canAskChain), `${conclusion(audit)} ${spent}`].join('\n')}\n`
+  return `${[...lines, ...notes, ...(audit.chain?.lines ?? []), ...notProved(audit, advised), `${conclusion(audit)} ${spent}`].join('\n')}\n`
 }
 
-function notProved({ chain, vouched }: Audit, canAskChain: boolean): readonly string[] {
-  const advises = chain === null && canAskChain
+function notProved({ chain, vouched }: Audit, advised: readonly AdvisedOption[]): readonly string[] {
+  const advises = chain === null && advised.includes('--chain')
   if (vouched !== null) {
     return [
       vouchedSays(vouched),
@@ -72,11 +80,14 @@ export function vouchedSays({ size, liars }: Vouched): string {
 }
 
 function checkLines(
-  { name, is, says, findings }: Check,
+  { name, is, says, findings, lacks }: Check,
   wide: number,
   style: 'plain' | 'drawn',
+  advised: readonly AdvisedOption[],
 ): readonly string[] {
-  const text = is === 'not checked' ? `not checked: ${says}` : is === 'wrong' ? '' : says
+  const [option, advice] = lacks === undefined ? [] : ADVICE[lacks]
+  const said = option !== undefined && advised.includes(option) ? `${says}${advice}` : says
+  const text = is === 'not checked' ? `not checked: ${said}` : is === 'wrong' ? '' : said
   const first = `${MARKS[style][is]} ${name.padEnd(wide)}  ${text}`.trimEnd()
   const shown = findings.slice(0, FINDINGS_MAX).map(({ place, what }) => `${place}: ${what}`)
   const more = findings.length - shown.length

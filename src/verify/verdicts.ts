@@ -38,6 +38,7 @@ export function judgeSignature(
   list.right(
     'signature',
     `${formatCount(checkpoint.size, 'event')}, signed by ${signers.join(' and ')} (${BASES[basis]})`,
+    basis === 'served' ? 'key' : undefined,
   )
 }
 
@@ -196,7 +197,8 @@ export function judgeHistory(
   for (const { finding } of histories) if (finding !== null) list.wrong('consistency', finding)
   const count = saved.checkpoints.length
   if (comparable.length < count) list.unchecked('consistency', UNREAD)
-  else if (count === 0) list.unchecked('consistency', 'no checkpoint was saved at an earlier visit')
+  else if (count === 0)
+    list.unchecked('consistency', 'no checkpoint was saved at an earlier visit', 'checkpoint')
   else
     list.right(
       'consistency',

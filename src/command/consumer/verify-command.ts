@@ -101,7 +101,12 @@ async function verify(
   const folder = save === undefined ? null : openCheckpointFolder(save)
   const found = await runAudit({ keys, chain, witnesses }, source, given, folder, context)
   const spent = `${requests()} ${source.is === 'service' ? 'requests' : 'files'}, ${duration(context.monotonicMs() - started)}`
-  context.stdout.write(formatReport(found, context.drawn === true ? 'drawn' : 'plain', spent, part !== null))
+  const advised = [
+    '--key' as const,
+    ...(save === undefined ? ['--save' as const] : []),
+    ...(part === null ? [] : ['--chain' as const]),
+  ]
+  context.stdout.write(formatReport(found, context.drawn === true ? 'drawn' : 'plain', spent, advised))
   // The report comes first, so that a full disk cannot prevent it.
   for (const line of saveResults(found, folder)) printNotice(context, line)
   return isVerified(found) ? 0 : 1
