@@ -18,6 +18,7 @@ import { LIST_EVENTS } from './contest-list.ts'
 import { openContestSearch } from './contest-search.ts'
 import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
+import { openContests } from './stored-repository.ts'
 
 const searches = fc.record({
   q: fc
@@ -39,7 +40,7 @@ function reading(path: string, work: (books: Books, find: Find) => void): void {
   const books = openBooks(db, openPrefixReader(db))()
   const shownOf = (row: Row) => contestWire(contestOfRow(row))
   work(books, (search, examinedMax) =>
-    openContestSearch(db, books.contest, shownOf, examinedMax)(search, books.head),
+    openContestSearch(db, openContests(db), shownOf, examinedMax)(search, books.head),
   )
   db.close()
 }

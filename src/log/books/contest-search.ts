@@ -10,6 +10,8 @@ import { type ContestId, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import { number, type Row, text } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'
 import { contestsIn, CONTESTS_SINCE, listedTo } from './contest-list.ts'
+import { contestOfRow } from './contest-rows.ts'
+import type { StoredContests } from './stored-repository.ts'
 
 /** Most words of a search that are looked up. The longest words come first. */
 const WORDS_LOOKED_UP = 3
@@ -42,16 +44,15 @@ const ORDERS: Readonly<Record<ContestSort, Order>> = {
  */
 export function openContestSearch(
   db: DatabaseSync,
-  contestOf: (id: ContestId) => ContestState | undefined,
+  { rowOf, contestOf }: StoredContests,
   shownOf: (row: Row) => ContestWire,
   examinedMax: number = SEARCH_EXAMINED_MAX,
 ): (search: ContestSearch, head: Head) => FoundContests {
   const sql = prepare(db, examinedMax)
-  const rowOf = db.prepare('SELECT * FROM contests WHERE id = ?')
-  /** Current contests with events after a seq. */
-  function changedSince(seq: Seq): ReadonlyMap<ContestId, ContestState> {
-    const contests = contestsIn(sql.changed.all(seq)).flatMap((id) => contestOf(id) ?? [])
-    return new Map(contests.map((contest) => [contest.id, contest]))
+  /** Current rows of the contests with events after a seq. */
+  function changedSince(seq: Seq): ReadonlyMap<ContestId, Row> {
+    const rows = contestsIn(sql.changed.all(seq)).map(rowOf)
+    return new Map(rows.filter((row) => row !== undefined).map((row) => [idOf(row), row]))
   }
 
   return (search, head) => {
@@ -65,7 +66,10 @@ export function openContestSearch(
       sql.byWords(search, order) ?? sql.byOrder(search, order, { start, fresh: new Set(fresh.keys()) })
     const places = [
       ...listed.places.filter(({ id }) => !fresh.has(id)),
-      ...[...fresh.values()].filter((contest) => isFound(contest, search)).map((one) => placeOf(order, one)),
+      ...[...fresh.values()]
+        .map(contestOfRow)
+        .filter((contest) => isFound(contest, search))
+        .map((contest) => placeOf(order, contest)),
     ]
     const { end } = listed
     const found = places
@@ -75,7 +79,7 @@ export function openContestSearch(
     const last = found.length > search.limit ? shown.at(-1) : end
     return {
       contests: shown.flatMap(({ id }) => {
-        const row = rowOf.get(id)
+        const row = fresh.get(id) ?? rowOf(id)
         return row === undefined ? [] : [shownOf(row)]
       }),
       next: last?.id ?? null,

@@ -102,12 +102,21 @@ export function openStoredRepository(db: DatabaseSync): StoredRepository {
   }
 }
 
+/** Look-up of stored contests, as rows and as states. */
+export type StoredContests = Readonly<{
+  rowOf(id: ContestId): Row | undefined
+  contestOf(id: ContestId): ContestState | undefined
+}>
+
 /** Opens the look-up of stored contests. */
-export function openContests(db: DatabaseSync): (id: ContestId) => ContestState | undefined {
+export function openContests(db: DatabaseSync): StoredContests {
   const contest = db.prepare('SELECT * FROM contests WHERE id = ?')
-  return (id) => {
-    const row = contest.get(id)
-    return row === undefined ? undefined : contestOfRow(row)
+  return {
+    rowOf: (id) => contest.get(id),
+    contestOf(id) {
+      const row = contest.get(id)
+      return row === undefined ? undefined : contestOfRow(row)
+    },
   }
 }
 
@@ -124,7 +133,7 @@ export function openCorrections(db: DatabaseSync): (seq: Seq) => Correction | un
 
 function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: StoredTakes): Repository {
   const correctionOf = openCorrections(db)
-  const contestOf = openContests(db)
+  const { contestOf } = openContests(db)
   const openLots = db.prepare(
     `SELECT ${LOT_COLUMNS} FROM lots WHERE contest = ? AND kind = ? AND open IS NOT NULL`,
   )
