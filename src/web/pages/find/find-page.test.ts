@@ -35,6 +35,12 @@ suite('a search', () => {
     ['1 October 2026, 00:05 UTC', '/events?from=2026-10-01T00:05:00.000Z&limit=100'],
     ['October 2026', '/archive#2026-10'],
     ['Oct 2026', '/archive#2026-10'],
+    ['30 September to 1 October 2026', '/flows?from=2026-09-30&to=2026-10-02'],
+    ['2026-09-30..2026-10-01', '/flows?from=2026-09-30&to=2026-10-02'],
+    [
+      '1 Oct 00:01 to 1 Oct 2026 00:05 UTC',
+      '/flows?from=2026-10-01T00:01:00.000Z&to=2026-10-01T00:05:00.000Z&bucket=hour',
+    ],
     ['transaction-0001', '/events/10'],
     ['https://explorer.example/tx/transaction-0001?cluster=main', '/events/10'],
     ['https://daybook.example/contests/c2', '/contests/2/ledger'],
@@ -65,6 +71,12 @@ suite('a search', () => {
       await (await find('2/11/2026')).text(),
       /<a href="\/schedule"><time[^>]*>2 Nov 2026<\/time> is to come: what opens and closes next<\/a>/,
     )
+  })
+
+  test('for a range whose days and months can be exchanged offers both ranges', async () => {
+    const page = await (await find('1/9/2026 - 2/10/2026')).text()
+    for (const range of ['1 September to 2 October 2026', '9 January to 10 February 2026'])
+      assert.match(page, new RegExp(`What was spent and paid from ${range}</a`))
   })
 
   test('for a month that is a word of a title too offers both', async () => {
@@ -109,7 +121,17 @@ suite('a search', () => {
     assert.deepEqual(await offered('chess'), [])
   })
 
-  const nowhere = ['99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
+  const nowhere = [
+    '1 October 2026 to 5 May 2027',
+    '2026-10-01..9999-12-31',
+    '1 Oct 99999',
+    '99999',
+    '#99999',
+    'contest 99',
+    'a'.repeat(64),
+    '2026-02-30',
+    '<b>',
+  ]
   // The last representable day ends after the last moment, and no month is the 99th.
   for (const sought of [...nowhere, '9999-12-31', '2026-99', '1969-12']) {
     test(`for ${JSON.stringify(sought.slice(0, 12))} says that nothing was found`, async () => {

@@ -11,9 +11,9 @@ import { dayOf, minuteOf, monthHtml, nearMoment } from '../../markup/moment-html
 import { findTransaction, NOT_FINAL } from '../events/transaction-route.ts'
 import { askSuggested, QUERY_CHARS_MAX, searchBox } from './search-box.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import { DAY_MS, formatAt, parseMonth } from '../../../protocol/moment.ts'
-import { parseQueryTime } from '../../../protocol/query-time.ts'
-import { spokenTimes } from './spoken-time.ts'
+import { DAY_MS, formatAt } from '../../../protocol/moment.ts'
+import { rangeName } from '../ranges/range-words.ts'
+import { type SpokenRange, spokenRanges, spokenTimes } from './spoken-time.ts'
 import { wordsOf } from '../../../project/answers/contest-words.ts'
 
 const QUERY: Parameter = {
@@ -21,7 +21,7 @@ const QUERY: Parameter = {
   form: { is: 'text', charsMax: QUERY_CHARS_MAX, guarded: false },
   absent: 'nothing',
   meaning:
-    'Words of a contest’s title, the number of an event or of a contest, a day, a month or a transaction',
+    'Words of a contest’s title, the number of an event or of a contest, a day, a month, a range or a transaction',
   example: '42',
 }
 
@@ -118,6 +118,10 @@ function matchLine(match: Match, view: View): Html {
       return html`<a href="${match.href}">The events from ${minuteOf(match.at)} UTC on</a>`
     case 'month':
       return html`<a href="${match.href}">The file of ${monthHtml(match.month)}</a>`
+    case 'range':
+      return html`<a href="${match.href}"
+        >What was spent and paid ${match.name.before} ${match.name.words}</a
+      >`
     case 'schedule':
       return html`<a href="${match.href}">${dayOf(match.at)} is to come: what opens and closes next</a>`
   }
@@ -183,6 +187,8 @@ const EXAMPLES = html`<aside aria-label="What can be found" data-chrome>
     <dd>the events of a day, also as 2026-10-03 or yesterday; with 12:00 those from that time on</dd>
     <dt>October 2026</dt>
     <dd>the file of a month</dd>
+    <dt>1 Oct to 5 Oct</dt>
+    <dd>what was spent and paid between two days, months or times</dd>
     <dt>a transaction</dt>
     <dd>the events that name it; its URL at an explorer works too</dd>
   </dl>
@@ -194,6 +200,7 @@ type Match =
   | Readonly<{ is: 'contest'; href: string; found: LinkedAnswer<Contest> }>
   | Readonly<{ is: 'transaction'; href: string }>
   | Readonly<{ is: 'month'; href: string; month: string }>
+  | Readonly<{ is: 'range'; href: string; name: ReturnType<typeof rangeName> }>
   /** Day or moment by its `at`. A future one leads to the schedule. */
   | Readonly<{ is: 'day' | 'moment' | 'schedule'; href: string; at: string }>
 
@@ -235,10 +242,10 @@ async function search(text: string, view: View): Promise<SearchResult> {
   const href = named.ok ? named.value.href : null
   const ofTx: readonly Match[] = href === null ? [] : [{ is: 'transaction', href }]
   const numbered = await matchesOf(term, view)
-  const times = numbered.length > 0 || NUMBER.test(term) ? [] : timesOf(term, view)
+  const times = numbered.length > 0 || NUMBER.test(term) ? [] : await timesOf(term, view)
   const matches = [...numbered, ...times, ...ofTx]
   // `October` may be a month and a word of a title; so may `2026`.
-  const isWords = matches.length === 0 || /^[a-z]+$|^[a-z]+ \d+$|^\d+$/i.test(term)
+  const isWords = matches.length === 0 || /^[a-z -]+$|^[a-z]+ \d+$|^\d+$/i.test(term)
   const titled = isWords ? await titledBy(text, view) : null
   const isNothing = matches.length === 0 && titled === null && LETTERS.test(text)
   return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : [], isTx: named.ok }
@@ -279,15 +286,13 @@ async function matchesOf(term: string, view: View): Promise<readonly Match[]> {
 
 const plainDigits = (number: string | undefined): string | undefined => number?.replaceAll(/\D/g, '')
 
-/** Matches of a month, a day or a moment, in the forms of the API and in common forms. */
-function timesOf(term: string, view: View): readonly Match[] {
-  const asked = parseQueryTime(term)
-  const month = parseMonth(term)
-  if (month !== undefined) return [{ is: 'month', href: `/archive#${month}`, month }]
-  const times =
-    'ms' in asked
-      ? [{ is: term.includes('T') ? ('moment' as const) : ('day' as const), from: asked.ms }]
-      : spokenTimes(term, view.now)
+/** Matches of a month, a day, a moment or a range. */
+async function timesOf(term: string, view: View): Promise<readonly Match[]> {
+  const times = spokenTimes(term, view.now)
+  if (times.length === 0) {
+    const ranges = spokenRanges(term, view.now).map((range) => rangeMatch(range, view))
+    return (await Promise.all(ranges)).flat()
+  }
   return times.flatMap((time): readonly Match[] => {
     if (time.is === 'month') return [{ is: 'month', href: `/archive#${time.month}`, month: time.month }]
     const at = formatAt(time.from)
@@ -299,6 +304,17 @@ function timesOf(term: string, view: View): readonly Match[] {
         : `from=${at.slice(0, 10)}&to=${new Date(time.from + DAY_MS).toISOString().slice(0, 10)}`
     return [{ is: time.is, href: `/events?${days}&limit=100`, at }]
   })
+}
+
+/** Figures of a range, by hour unless its ends are days. None if the API refuses it. */
+async function rangeMatch({ from, to }: SpokenRange, view: View): Promise<readonly Match[]> {
+  const isDays = from % DAY_MS === 0 && to % DAY_MS === 0
+  const [first, end] = [from, to].map((ms) => (isDays ? formatAt(ms).slice(0, 10) : formatAt(ms)))
+  const query = `from=${first}&to=${end}${isDays ? '' : '&bucket=hour'}`
+  const { ok } = await view.ask('flows', { query })
+  if (!ok) return []
+  const name = rangeName({ fromMs: from, toMs: to, launchedAtMs: null, asOf: { atMs: null }, buckets: [] })
+  return [{ is: 'range', href: `/flows?${query}`, name }]
 }
 
 /** Contest with a similar title: its index in an answer of `/contests`, its number and its title. */

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { formatAt, msOf } from '../../../protocol/moment.ts'
 import { dayWords, timeWords } from '../../markup/time-words.ts'
 import { exactMoment, longMomentText, momentText, monthWords } from '../../markup/moment-html.ts'
-import { spokenTimes } from './spoken-time.ts'
+import { spokenRanges, spokenTimes } from './spoken-time.ts'
 
 const NOW = msOf(Date.UTC(2026, 10, 29, 10, 30))
 
@@ -46,6 +46,7 @@ suite('a time in words', () => {
     ['2026-11-08 16:20', 'moment 2026-11-08T16:20:00.000Z'],
     ['2026-11-08 16:20:05 UTC', 'moment 2026-11-08T16:20:05.000Z'],
     ['2026/15/11'],
+    ['1 Oct 99999'],
     ['31 Nov 2026'],
     ['28 Oct 2026 24:00'],
     ['1 Octopus 2026'],
@@ -83,4 +84,51 @@ suite('a time in words', () => {
     }
     assert.deepEqual(named(monthWords('2026-10')), ['2026-10'])
   })
+})
+
+suite('two times', () => {
+  const cases: readonly (readonly [text: string, ...ranges: readonly string[]])[] = [
+    ['1 Oct - 5 Oct', '2026-10-01 2026-10-06'],
+    ['1-5 October', '2026-10-01 2026-10-06'],
+    ['Oct 1 - 5, 2025', '2025-10-01 2025-10-06'],
+    ['October 1st – 5th', '2026-10-01 2026-10-06'],
+    ['from 1 to 19 November 2026', '2026-11-01 2026-11-20'],
+    ['2026-10-01..2026-10-05', '2026-10-01 2026-10-06'],
+    ['2026-10-01 - 2026-10-05', '2026-10-01 2026-10-06'],
+    ['2026-09 to 2026-10', '2026-09-01 2026-11-01'],
+    ['2026-11-28T00:36Z...2026-11-29T02:40Z', '2026-11-28T00:36 2026-11-29T02:40'],
+    ['28 Nov 00:36 to 29 Nov 2026 02:40 UTC', '2026-11-28T00:36 2026-11-29T02:40'],
+    ['1/10/2026 - 15/10/2026', '2026-10-01 2026-10-16'],
+    ['10/1/2026 - 10/15/2026', '2026-10-01 2026-10-16'],
+    ['1/10/2026 - 5/10/2026', '2026-10-01 2026-10-06', '2026-01-10 2026-05-11'],
+    ['1 10:00 to 2 Oct 2026 11:00 UTC', '2026-10-01T10:00 2026-10-02T11:00'],
+    ['2026-10-01..9999-12-31', '2026-10-01 +010000-01-01'],
+    ['31 December 2025 to 1 January 2026', '2025-12-31 2026-01-02'],
+    ['28 Dec - 3 Jan', '2025-12-28 2026-01-04'],
+    ['28 Dec - 3 Jan 2026', '2025-12-28 2026-01-04'],
+    ['1 Mar to 1 Aug', '2026-03-01 2026-08-02'],
+    ['September to October 2026', '2026-09-01 2026-11-01'],
+    ['Oct-Nov', '2026-10-01 2026-12-01'],
+    ['1 Nov until today', '2026-11-01 2026-11-30'],
+    ['29 to 1 November 2026'],
+    ['1 Oct to 5 Oct to 6 Oct'],
+    ['1 to 2 December 2026'],
+    ['duel to win'],
+    ['tea - coffee'],
+    ['0 - 5'],
+    ['5-6'],
+    ['1-2-3'],
+    ['2026-02-01..2026-02-30'],
+    ['-'],
+    ['..'],
+    [''],
+  ]
+  for (const [text, ...ranges] of cases) {
+    test(`${JSON.stringify(text)} are ${ranges.length === 0 ? 'no range' : ranges.join(' or ')}`, () => {
+      const found = spokenRanges(text, NOW).map(({ from, to }) =>
+        [from, to].map((ms) => formatAt(ms).replace(/(T00:00)?:00\.000Z$/, '')).join(' '),
+      )
+      assert.deepEqual(found, ranges)
+    })
+  }
 })

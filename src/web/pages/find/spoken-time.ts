@@ -1,4 +1,17 @@
-import { DAY_MS, floorTo, type Month, monthOf, type Ms, msOf, parseMonth } from '../../../protocol/moment.ts'
+import {
+  boundOf,
+  DAY_MS,
+  floorTo,
+  type Month,
+  monthOf,
+  monthStart,
+  type Ms,
+  MS_MAX,
+  msOf,
+  nextMonth,
+  parseMonth,
+} from '../../../protocol/moment.ts'
+import { parseQueryTime } from '../../../protocol/query-time.ts'
 
 /** Time in a text: a month, a UTC day by its first moment, or a moment within a day. */
 type SpokenTime = Readonly<{ is: 'month'; month: Month } | { is: 'day' | 'moment'; from: Ms }>
@@ -11,20 +24,90 @@ const NEAR = ['yesterday', 'today', 'tomorrow']
 const YEARS_NEAR = [-1, 0, 1]
 
 /**
- * Times in a text, in UTC, in the forms of pages and in common use: `28 Oct 2026, 14:00 UTC`, `October 2026`,
- * `yesterday`, `15/11/2026`. A date without a year is the one nearest to `now`. A month without one is the newest that
- * has begun. Two days if day and month can be swapped, such as `2/10/2026`; none for anything else.
+ * Times in a text, in UTC, in the forms of the API, of pages and in common use: `28 Oct 2026, 14:00 UTC`,
+ * `October 2026`, `yesterday`, `15/11/2026`. A date without a year is the one nearest to `now`. A month without one is
+ * the newest that has begun. Two days if day and month can be swapped, such as `2/10/2026`; none for anything else.
  */
 export function spokenTimes(text: string, now: Ms): readonly SpokenTime[] {
-  const slashed = text.replace(/^(\d{1,4})([-.])(\d{1,2})\2(?=\d)/, '$1/$3/')
+  return distinct(readingsOf(text).map((reading) => spokenTime(reading, now)))
+}
+
+/** Range of moments. `to` is exclusive. */
+export type SpokenRange = Readonly<{ from: Ms; to: Ms }>
+
+/**
+ * Ranges between two times in a text: `1 to 19 November 2026`, `1 Oct - 5 Oct`, `2026-10-01..2026-10-05`. Its last day
+ * or month belongs to it. Without a year, the newest that has begun. None for anything else.
+ */
+export function spokenRanges(text: string, now: Ms): readonly SpokenRange[] {
+  const spaced = text.replaceAll(/^from | utc\b/gi, '').split(/\s*(?:\.{2,3}|[–—])\s*|\s+(?:to|until|-)\s+/i)
+  const [first, last, ...others] = spaced.length === 1 ? text.split('-') : spaced
+  if (first === undefined || last === undefined || others.length > 0) return []
+  const [start, end] = [completed(first, last), completed(last, first)]
+  const crosses = start === first && end === last
+  const ends = readingsOf(end)
+  return distinct(readingsOf(start).map((one, index) => newestRange(one, ends[index] ?? '', now, crosses)))
+}
+
+/** Side of a range with the month that only its other side has: `1` beside `5 Oct` is `Oct 1`. */
+function completed(side: string, other: string): string {
+  const month = other.match(/[a-z]{3,}/gi)?.at(-1)
+  return month === undefined || /[a-z]{3}|\d[-/.]\d/i.test(side) ? side : `${month} ${side}`
+}
+
+/** Newest range between two sides that has begun. `crosses`: whether it may begin in the year before its end. */
+function newestRange(start: string, end: string, now: Ms, crosses: boolean): SpokenRange | undefined {
+  const year = /\d{4}/.exec(end)?.map(Number)
+  const present = new Date(now).getUTCFullYear()
+  const years = year ?? [present, present - 1]
+  const pairs = [...years.map((one) => [one, one]), ...(crosses ? years.map((one) => [one - 1, one]) : [])]
+  return pairs
+    .map(([startYear = 0, endYear = 0]): SpokenRange | undefined => {
+      const first = spokenTime(dated(start, startYear), now)
+      const last = spokenTime(dated(end, endYear), now)
+      if (first === undefined || last === undefined) return undefined
+      const [{ from }, { to }] = [boundsOf(first), boundsOf(last)]
+      const isShort = startYear === endYear || to - from < 365 * DAY_MS
+      return from < to && from <= now && isShort ? { from, to } : undefined
+    })
+    .find((range) => range !== undefined)
+}
+
+/** Text with a year after its date, unless it has one or needs none. */
+function dated(text: string, year: number): string {
+  return /\d{4}|day|tomorrow/i.test(text) ? text : text.replace(/( \d{1,2}:.*)?$/, ` ${year}$1`)
+}
+
+/** First moment of a time, and the first one after it. */
+function boundsOf(time: SpokenTime): SpokenRange {
+  if (time.is === 'month') return { from: monthStart(time.month), to: monthStart(nextMonth(time.month)) }
+  return { from: time.from, to: time.is === 'day' ? boundOf(time.from + DAY_MS) : time.from }
+}
+
+/** Two readings of a text, of which the first has the day before the month. */
+function readingsOf(text: string): readonly string[] {
+  const slashed = text.replace(/^(?!\d{4}-)(\d{1,4})([-.])(\d{1,2})\2(?=\d)/, '$1/$3/')
   const dayFirst = slashed.replace(/^(\d{1,2})\/(\d{1,2})\/(?=\d{4})/, '$2/$1/')
   // A date with points has its day first.
-  const readings = new Set(text.includes('.') ? [dayFirst] : [dayFirst, slashed])
-  return [...readings].map((one) => spokenTime(one, now)).filter((time) => time !== undefined)
+  return [dayFirst, text.includes('.') ? dayFirst : slashed]
+}
+
+function distinct<T>(readings: readonly (T | undefined)[]): readonly T[] {
+  const known = readings.filter((reading) => reading !== undefined)
+  return [...new Map(known.map((reading) => [JSON.stringify(reading), reading])).values()]
 }
 
 /** Time in a text. Reads the month of `10/2/2026` first. */
 function spokenTime(text: string, now: Ms): SpokenTime | undefined {
+  const asMonth = parseMonth(text)
+  if (asMonth !== undefined) return { is: 'month', month: asMonth }
+  const asked = parseQueryTime(text)
+  if ('ms' in asked && !/^\d+$/.test(text))
+    return { is: text.includes('T') ? 'moment' : 'day', from: asked.ms }
+  return timeInWords(text, now)
+}
+
+function timeInWords(text: string, now: Ms): SpokenTime | undefined {
   const words = text
     .toLowerCase()
     .replace(/ utc$/, '')
@@ -48,7 +131,9 @@ function spokenTime(text: string, now: Ms): SpokenTime | undefined {
     .map((own) => Date.parse(`${date}${own} ${clock} UTC`))
     .filter(
       (ms) =>
-        ms >= 0 && isDateOf(`${date}${years.length > 1 ? ` ${new Date(ms).getUTCFullYear()}` : ''}`, ms),
+        ms >= 0 &&
+        ms <= MS_MAX &&
+        isDateOf(`${date}${years.length > 1 ? ` ${new Date(ms).getUTCFullYear()}` : ''}`, ms),
     )
     .toSorted((a, b) => Math.abs(a - now) - Math.abs(b - now))
   if (nearest === undefined) return undefined
