@@ -21,7 +21,7 @@ const NOW = Date.UTC(2026, 3, 20, 12, 0, 30, 500)
 /** Public address of both services, so that absolute addresses on pages are equal. */
 const SITE = 'https://data.example.org'
 
-/** Paths outside the API: pages and their files.  is not among them, because it shows the answer of . */
+/** Paths outside the API: pages and their files. `/status` is not among them, because it says that the node is a mirror. */
 const PAGES = [
   '/',
   '/summary',

@@ -1,6 +1,7 @@
 import { type AnswerFields, hasFields } from './answer-shapes.ts'
 import { RpcFailure, type RpcFault, type ServerReply } from './rpc-failure.ts'
 import type { PostAnswer } from './rpc-post.ts'
+import { closingQuote, membersOf } from '../../protocol/json-members.ts'
 import { serverReply } from './server-reply.ts'
 
 /** Outcome of one call of an answer. */
@@ -31,7 +32,7 @@ export function repliesOf(answer: PostAnswer, { firstId, calls, secrets }: Asked
     throw new RpcFailure(statusFault(status, error), replyOfServer(error))
   }
   if (parsed === undefined) throw new RpcFailure('no-json')
-  if (repeatsMember(text, parsed)) throw new RpcFailure('repeated-member')
+  if (membersIn(text) !== membersOf(parsed)) throw new RpcFailure('repeated-member')
   const given: readonly unknown[] = Array.isArray(parsed) && calls > 1 ? parsed : [parsed]
   const [first] = given
   // A server answers a refused batch with one error, with the id of the first call or none.
@@ -110,16 +111,7 @@ function errorFault(error: AnswerFields): RpcFault {
 const messageOf = ({ message }: AnswerFields): string => (typeof message === 'string' ? message : '')
 
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const COLON = 0x3a
-
-/**
- * Whether an object of a JSON text has the same field twice. `JSON.parse` keeps the last one and other readers the
- * first, so such a text is ambiguous. `value` is the parsed text, which then has fewer fields.
- */
-function repeatsMember(text: string, value: unknown): boolean {
-  return membersIn(text) !== membersOf(value)
-}
 
 /** Members of all objects in a text that is JSON. */
 function membersIn(text: string): number {
@@ -128,31 +120,6 @@ function membersIn(text: string): number {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = closingQuote(text, at)
     else if (code === COLON) members += 1
-  }
-  return members
-}
-
-function closingQuote(text: string, open: number): number {
-  let at = open
-  let escapes: number
-  do {
-    at = text.indexOf('"', at + 1)
-    escapes = 0
-    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1
-  } while (escapes % 2 === 1)
-  return at
-}
-
-/** Members of all objects in a value of any depth. */
-function membersOf(value: unknown): number {
-  let members = 0
-  const open = [value]
-  while (open.length > 0) {
-    const one = open.pop()
-    if (typeof one !== 'object' || one === null) continue
-    const parts: readonly unknown[] = Object.values(one)
-    if (!Array.isArray(one)) members += parts.length
-    for (const part of parts) if (typeof part === 'object') open.push(part)
   }
   return members
 }

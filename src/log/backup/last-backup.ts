@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
+import { z } from 'zod'
+import { MS_MAX, msOf } from '../../protocol/moment.ts'
 import { writeDurably } from '../store/durable-rename.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 
@@ -8,7 +9,11 @@ import { formatSealed, parseSealed } from '../store/sealed-json.ts'
  * Last verified backup of a log. `at` is when it began, so it contains everything published before. `verifiedAt` is
  * when its check ended.
  */
-type LastBackup = Readonly<{ at: Ms; verifiedAt: Ms; events: number; bytes: number }>
+type LastBackup = Readonly<z.infer<typeof LAST_BACKUP>>
+
+const count = z.int().min(0)
+const moment = count.max(MS_MAX).transform(msOf)
+const LAST_BACKUP = z.object({ at: moment, verifiedAt: moment, events: count, bytes: count })
 
 /** File in the data directory that describes the last backup, for metrics and `doctor`. */
 export const LAST_BACKUP_FILE = 'last-backup'
@@ -21,24 +26,11 @@ export function writeLastBackup(dataDirectory: string, { at, verifiedAt, events,
 /** Reads the description of the last backup; null when there is none, or it is damaged. */
 export function readLastBackup(dataDirectory: string): LastBackup | null {
   try {
-    return lastBackupOf(parseSealed(readFileSync(join(dataDirectory, LAST_BACKUP_FILE))))
+    return (
+      LAST_BACKUP.safeParse(parseSealed(readFileSync(join(dataDirectory, LAST_BACKUP_FILE)))).data ?? null
+    )
   } catch (error) {
     if (error instanceof SyntaxError || (error instanceof Error && 'syscall' in error)) return null
     throw error
-  }
-}
-
-function lastBackupOf(json: unknown): LastBackup | null {
-  if (typeof json !== 'object' || json === null) return null
-  if (!('at' in json && 'verifiedAt' in json && 'events' in json && 'bytes' in json)) return null
-  const { at, verifiedAt, events, bytes } = json
-  if (![at, verifiedAt, events, bytes].every((one) => Number.isSafeInteger(one) && Number(one) >= 0))
-    return null
-  if (Number(at) > MS_MAX || Number(verifiedAt) > MS_MAX) return null
-  return {
-    at: msOf(Number(at)),
-    verifiedAt: msOf(Number(verifiedAt)),
-    events: Number(events),
-    bytes: Number(bytes),
   }
 }

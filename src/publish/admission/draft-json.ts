@@ -1,4 +1,5 @@
 import { DRAFT_DEPTH_MAX, DRAFT_LINE_BYTES_MAX } from '../../protocol/draft.ts'
+import { closingQuote, membersOf } from '../../protocol/json-members.ts'
 import { isObject } from './refusal.ts'
 
 /** A parsed JSON value, or the reason of its refusal. */
@@ -50,7 +51,6 @@ function placeOf(error: unknown, text: string): string {
 }
 
 const QUOTE = 34
-const BACKSLASH = 92
 
 /**
  * Scans the text outside of strings. Returns the number of members of all objects, or the reason of a refusal: too
@@ -89,25 +89,6 @@ function outlineOf(text: string): number | string {
 // JSON.parse reads 1e3 and 1.0 as integers, and rounds 4503599627370497.5.
 const NO_INTEGER = 'has a number with a point or an exponent: only plain integers are numbers here'
 
-/** Position of the quote that ends a string; the text's end when there is none. */
-function closingQuote(text: string, open: number): number {
-  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let escapes = 0
-    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes++
-    if (escapes % 2 === 0) return at
-  }
-  return text.length
-}
-
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
-}
-
-/** Number of members of all objects in a value whose depth is bounded. */
-function membersOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const parts = Object.values(value)
-  let count = isObject(value) ? parts.length : 0
-  for (const part of parts) count += membersOf(part)
-  return count
 }
