@@ -49,6 +49,9 @@ export type RuledType = Exclude<EventType, 'correction'>
 /** A kind that the rules of a type name. */
 export type RuleKind<Type extends RuledType> = keyof (typeof TABLE)[Type] & string
 
+/** Held drafts of a contest: all of them, its plays, or its `contest/closed` and `contest/cancelled`. */
+export type HeldBefore = 'all' | 'plays' | 'close'
+
 /** Rule of one type and kind: the fields that a draft must or may have, and its posting. */
 export type Rule = Readonly<{
   type: EventType
@@ -57,8 +60,8 @@ export type Rule = Readonly<{
   contestId: 'must' | 'none' | 'as-corrected'
   kots: 'must' | 'none' | 'as-corrected'
   tx: 'must' | 'may' | 'none'
-  /** Earlier held drafts of its contest that it waits for, all or only plays, even when the books accept it. */
-  waitsFor?: 'held' | 'held plays'
+  /** Earlier held drafts of its contest that it waits for, even when the books accept it. */
+  waitsFor?: HeldBefore
   /** Accounts between which the amount moves; absent when nothing moves. */
   posting?: Readonly<{ from: AccountName; to: AccountName }>
   details: Readonly<Partial<Record<DetailsField, 'must' | 'may'>>>
@@ -90,31 +93,31 @@ const TABLE = {
     scheduled: row({ ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'must' } }, 'A contest is planned'),
     rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
     opened: row(YES, 'A contest takes plays'),
-    closed: row({ ...YES, waitsFor: 'held plays' }, 'A contest takes no more plays and pays its prizes'),
-    paid: row({ ...YES, waitsFor: 'held' }, 'Every prize of a contest is redeemed or has lapsed'),
-    cancelled: row({ ...YES, waitsFor: 'held', details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
+    closed: row({ ...YES, waitsFor: 'plays' }, 'A contest takes no more plays and pays its prizes'),
+    paid: row({ ...YES, waitsFor: 'all' }, 'Every prize of a contest is redeemed or has lapsed'),
+    cancelled: row({ ...YES, waitsFor: 'all', details: { reason: 'may' } }, 'A contest does not take place; what it holds is refunded'),
   },
   play: {
     '*': row({ ...PAID, tx: 'may', move: ['players', 'treasury'], details: { count: 'may' } }, 'Spent on play in a contest'),
   },
   pool: {
     sponsor: row({ ...PAID, tx: 'may', move: ['world', 'pool'] }, 'Added to a contest’s pool from outside'),
-    returned: row({ ...PAID, tx: 'may', waitsFor: 'held', move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
+    returned: row({ ...PAID, tx: 'may', waitsFor: 'all', move: ['pool', 'treasury'] }, 'Left over in a contest’s pool and returned to the treasury'),
     '*': row({ ...PAID, tx: 'may', move: ['treasury', 'pool'] }, 'Added to a contest’s pool from the treasury'),
   },
   prize: {
-    '*': row({ ...PAID, move: ['pool', 'unredeemed'], details: { unlocksAt: 'may', reviewUntil: 'may', claim: 'may', winners: 'may' } }, 'Won in a contest and owed to the winners'),
+    '*': row({ ...PAID, waitsFor: 'close', move: ['pool', 'unredeemed'], details: { unlocksAt: 'may', reviewUntil: 'may', claim: 'may', winners: 'may' } }, 'Won in a contest and owed to the winners'),
   },
   hold: {
-    '*': row({ ...YES, details: { reviewUntil: 'must' } }, 'The review hold of what is unpaid of this kind of prize moves'),
+    '*': row({ ...YES, waitsFor: 'close', details: { reviewUntil: 'must' } }, 'The review hold of what is unpaid of this kind of prize moves'),
   },
   payout: {
-    refund: row({ ...PAID, tx: 'must', move: ['pool', 'players'] }, 'Paid back to players out of a contest’s pool'),
+    refund: row({ ...PAID, tx: 'must', waitsFor: 'close', move: ['pool', 'players'] }, 'Paid back to players out of a contest’s pool'),
     loyalty: row({ ...SUM, tx: 'must', move: ['loyalty', 'players'], details: { month: 'must' } }, 'Paid to players as the loyalty reward of a month'),
-    '*': row({ ...PAID, tx: 'must', move: ['unredeemed', 'players'] }, 'Paid to winners of a contest'),
+    '*': row({ ...PAID, tx: 'must', waitsFor: 'close', move: ['unredeemed', 'players'] }, 'Paid to winners of a contest'),
   },
   expiry: {
-    '*': row({ ...PAID, waitsFor: 'held', move: ['unredeemed', 'treasury'] }, 'Won, never redeemed, and lapsed to the treasury'),
+    '*': row({ ...PAID, waitsFor: 'all', move: ['unredeemed', 'treasury'] }, 'Won, never redeemed, and lapsed to the treasury'),
   },
   burn: {
     '*': row({ ...SUM, tx: 'may', move: ['treasury', 'burned'] }, 'Burned from platform income'),
@@ -161,10 +164,10 @@ export const TYPE_TERMS: Readonly<Record<EventType, TypeTerms>> = {
   contest: { correctable: false, takenIn: null, changes: ['contests', 'schedule'] },
   play: { correctable: true, takenIn: ['running'], changes: ['contests'] },
   pool: { correctable: true, takenIn: ['upcoming', 'running', 'paying'], changes: ['contests'] },
-  prize: { correctable: true, takenIn: ['paying'], changes: ['contests', 'prizes'] },
-  hold: { correctable: false, takenIn: ['paying'], changes: ['contests', 'prizes'] },
-  payout: { correctable: true, takenIn: ['paying'], changes: ['contests', 'prizes', 'loyalty', 'schedule'], isListedPayout: true },
-  expiry: { correctable: true, takenIn: ['paying'], changes: ['contests', 'prizes'] },
+  prize: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes'] },
+  hold: { correctable: false, takenIn: ['running', 'paying'], changes: ['contests', 'prizes'] },
+  payout: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes', 'loyalty', 'schedule'], isListedPayout: true },
+  expiry: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes'] },
   burn: { correctable: true, takenIn: null, changes: [] },
   loyalty: { correctable: true, takenIn: null, changes: ['loyalty', 'schedule'] },
   treasury: { correctable: true, takenIn: null, changes: [] },
@@ -183,7 +186,7 @@ const CORRECTION_RULES: readonly Rule[] = CORRECTABLE_TYPES.map((kind) => ({
   contestId: 'as-corrected',
   kots: 'as-corrected',
   tx: 'none',
-  ...(kind === 'prize' ? { waitsFor: 'held' } : {}),
+  ...(kind === 'prize' ? { waitsFor: 'all' } : {}),
   details: { corrects: 'must', reason: 'may' },
   meaning: `Cancels one earlier ${kind} event in full`,
 }))

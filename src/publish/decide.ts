@@ -12,7 +12,7 @@ import { effectOf, post, postingOf, postToContest } from '../project/fold/ledger
 import { emptyTally, type Tally } from '../project/fold/tally.ts'
 import type { Draft } from '../protocol/draft.ts'
 import { msOf } from '../protocol/moment.ts'
-import { ruleOf } from '../protocol/rules.ts'
+import { type HeldBefore, ruleOf } from '../protocol/rules.ts'
 import { BEFORE_FIRST } from '../protocol/seq.ts'
 import { type BalancesSetting, type BooksRefusal, judgeDraft } from './admission/admission.ts'
 import type { HeldDrafts, HeldGroup } from './held-drafts.ts'
@@ -37,7 +37,7 @@ export function decide(
   const now = judgeDraft(books, draft, 'refuse').refusal
   const waits = waitsForHeld(draft, expectedBooks)
   if (now === null) return waits ? { is: 'wait' } : { is: 'publish', irregular: null }
-  const anyHeld = expectedBooks.anyHeld()
+  const anyHeld = expectedBooks.anyHeld('all')
   const expected = anyHeld ? expectedBooks.refusalOf(draft) : null
   if (anyHeld && expected === null) return { is: 'wait' }
   const { refusal, irregular } = judgeDraft(books, draft, balances)
@@ -47,12 +47,17 @@ export function decide(
 
 /**
  * Whether a draft waits for earlier held drafts even when the books accept it. A payment that becomes final must find
- * its balance, and a play must find its contest running.
+ * its balance, a play must find its contest running, and a prize that follows the close is published after it.
  */
-export function waitsForHeld(draft: Draft, before: Pick<ExpectedBooks, 'anyHeld' | 'anyPlay'>): boolean {
+export function waitsForHeld(draft: Draft, before: Pick<ExpectedBooks, 'anyHeld'>): boolean {
   const waitsFor = ruleOf(draft.type, draft.kind)?.waitsFor
-  if (waitsFor === undefined) return false
-  return waitsFor === 'held' ? before.anyHeld() : before.anyPlay()
+  return waitsFor !== undefined && before.anyHeld(waitsFor)
+}
+
+/** Names of a held draft, for the drafts that wait for it. */
+export function heldAs({ type, kind }: Draft): readonly HeldBefore[] {
+  if (type === 'play') return ['all', 'plays']
+  return type === 'contest' && (kind === 'closed' || kind === 'cancelled') ? ['all', 'close'] : ['all']
 }
 
 /**
@@ -60,9 +65,8 @@ export function waitsForHeld(draft: Draft, before: Pick<ExpectedBooks, 'anyHeld'
  * draft by draft, so that a request of many dependent drafts takes linear time.
  */
 export type ExpectedBooks = Readonly<{
-  /** Whether any earlier draft is held, and whether a play is. */
-  anyHeld(): boolean
-  anyPlay(): boolean
+  /** Whether any of these drafts is held before it. */
+  anyHeld(of: HeldBefore): boolean
   /** Reason why these books refuse a draft; null when they accept it. */
   refusalOf(draft: Draft): BooksRefusal | null
   /** Applies a further held draft. */
@@ -74,7 +78,6 @@ export type ExpectedBooks = Readonly<{
 /** Expected books of a draft with no held drafts before it. */
 export const NOTHING_HELD: ExpectedBooks = {
   anyHeld: () => false,
-  anyPlay: () => false,
   refusalOf: () => null,
   addHeld: () => undefined,
   addPublished: () => undefined,
@@ -89,6 +92,7 @@ export function openExpectedBooks(
   before: () => Iterable<Readonly<{ draft: Draft }>>,
 ): ExpectedBooks {
   let fold: Fold | undefined
+  let known: Set<HeldBefore> | undefined
 
   function open(): Fold {
     // Other contests and the log are read from the published books, so only the contest's own state can be outdated.
@@ -105,13 +109,9 @@ export function openExpectedBooks(
   }
 
   return {
-    anyHeld() {
-      for (const _held of before()) return true
-      return false
-    },
-    anyPlay() {
-      for (const { draft } of before()) if (draft.type === 'play') return true
-      return false
+    anyHeld(of) {
+      known ??= new Set(Iterator.from(before()).flatMap(({ draft }) => heldAs(draft)))
+      return known.has(of)
     },
     refusalOf(draft) {
       fold ??= open()
@@ -122,6 +122,7 @@ export function openExpectedBooks(
       return judgeDraft(expected, draft, 'refuse').refusal
     },
     addHeld(draft) {
+      for (const each of heldAs(draft)) known?.add(each)
       if (fold !== undefined) applyHeld(fold, fold.tally, draft)
     },
     addPublished(draft) {

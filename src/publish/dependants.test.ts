@@ -261,6 +261,51 @@ suite('a draft that takes what a held payment needs', () => {
   })
 })
 
+suite('a running contest that pays', () => {
+  const daily = moved('won', 'prize/daily', '10')
+
+  test('publishes its prizes at once, and its payments when they are final', async () => {
+    using stage = openHeldStage()
+    await stage.send(...RUNNING, sent('play', 'play/entry', '5'))
+    assert.equal(await stage.send(daily, sent('pay', 'payout/daily', '10')), 'won published, pay held')
+    await stage.settle(['pay'])
+    assert.deepEqual(stage.published().slice(-2), ['prize/daily 10', 'payout/daily 10'])
+    assert.deepEqual(stage.held(), ['play'])
+  })
+
+  test('is cancelled after the payments that are held before it', async () => {
+    using stage = openHeldStage()
+    await stage.send(...RUNNING, daily, sent('pay', 'payout/daily', '10'))
+    assert.equal(await stage.send(contest('cancelled')), 'cancelled-1 held')
+    assert.equal(await stage.send(sent('refund', 'payout/refund', '90')), 'refund held')
+    await stage.settle(['refund'])
+    await stage.settle(['pay'])
+    assert.deepEqual(stage.published().slice(-3), [
+      'payout/daily 10',
+      'contest/cancelled',
+      'payout/refund 90',
+    ])
+  })
+
+  test('publishes the prizes and payments that follow its held close after that close', async () => {
+    using stage = openHeldStage()
+    await stage.send(...RUNNING, sent('play', 'play/entry', '5'), contest('closed'))
+    const review = { kots: null, details: { reviewUntil: '2026-11-01T00:00:00.000Z' } }
+    const after = [daily, moved('review', 'hold/daily', '0', review), sent('pay', 'payout/daily', '10')]
+    assert.equal(await stage.send(...after), 'won held, review held, pay held')
+    await stage.settle(['pay'])
+    assert.deepEqual(stage.published().length, RUNNING.length)
+    await stage.settle(['play'])
+    assert.deepEqual(stage.published().slice(RUNNING.length), [
+      'play/entry 5',
+      'contest/closed',
+      'prize/daily 10',
+      'hold/daily',
+      'payout/daily 10',
+    ])
+  })
+})
+
 suite('contest/closed', () => {
   test('waits for a held play, which a closed contest would refuse for ever', async () => {
     using stage = openHeldStage()

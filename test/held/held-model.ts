@@ -153,6 +153,9 @@ function judge({ balances, published, held }: ModelState, draft: Draft): 'publis
 function mustWait({ type, kind }: Draft, earlier: readonly Draft[]): boolean {
   const name = `${type}/${kind}`
   if (name === 'contest/closed') return earlier.some((each) => each.type === 'play')
+  if (type === 'prize' || type === 'hold' || type === 'payout') {
+    return earlier.some((each) => each.type === 'contest' && ['closed', 'cancelled'].includes(each.kind))
+  }
   const waits = ['pool/returned', 'contest/cancelled', 'contest/paid', 'correction/prize']
   return earlier.length > 0 && (type === 'expiry' || waits.includes(name))
 }

@@ -62,10 +62,10 @@ const MUST: Readonly<Record<string, readonly string[]>> = {
 const STATES: Readonly<Record<string, string>> = {
   play: 'running',
   pool: 'upcoming running paying',
-  prize: 'paying',
-  hold: 'paying',
-  payout: 'paying',
-  expiry: 'paying',
+  prize: 'running paying',
+  hold: 'running paying',
+  payout: 'running paying',
+  expiry: 'running paying',
 }
 
 const NEXT: Readonly<Record<string, string>> = {

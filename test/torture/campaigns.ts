@@ -105,7 +105,7 @@ export const CAMPAIGNS: Readonly<Record<string, CampaignRow>> = {
     promise: 'Drafts are held, published and refused as the model of the specification says',
     unit: 'runs',
     sizes: { quick: 6, hour: 400, night: 6_000 },
-    seed: '20261123',
+    seed: '20261129',
   },
   'review-holds': {
     file: 'test/books/holds.test.ts',

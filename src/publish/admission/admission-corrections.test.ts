@@ -165,10 +165,10 @@ suite('an event that restates', () => {
       'type: this contest is upcoming: publish play only while it is running',
     ],
     [
-      'replaces no prize while its contest runs',
-      [...prized, contest('scheduled', 2), contest('opened', 2)],
+      'replaces no prize before its contest opens',
+      [...prized, contest('scheduled', 2)],
       again('prize/x', 4, 2),
-      'type: this contest is running: publish prize only while it is paying',
+      'type: this contest is upcoming: publish prize only while it is running or paying',
     ],
     [
       'replaces no event without a correction',

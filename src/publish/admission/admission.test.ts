@@ -38,11 +38,11 @@ suite('an event of a contest', () => {
     ['pool/top_up', 'upcoming', 'running', 'paying'],
     ['pool/sponsor', 'upcoming', 'running', 'paying'],
     ['pool/returned', 'upcoming', 'running', 'paying'],
-    ['prize/winner', 'paying'],
-    ['hold/winner', 'paying'],
-    ['payout/winner', 'paying'],
-    ['payout/refund', 'paying'],
-    ['expiry/winner', 'paying'],
+    ['prize/winner', 'running', 'paying'],
+    ['hold/winner', 'running', 'paying'],
+    ['payout/winner', 'running', 'paying'],
+    ['payout/refund', 'running', 'paying'],
+    ['expiry/winner', 'running', 'paying'],
   ]
   for (const [is, ...admittedIn] of table) {
     const [type = '', kind = ''] = is.split('/')
@@ -78,6 +78,12 @@ suite('an event of a contest', () => {
       [...sponsored, moved('payout/refund', '5', 1)],
       contest('paid'),
       null,
+    ],
+    [
+      'may not leave a prize that was won before the contest was cancelled unpaid',
+      [...RUNNING, moved('pool/sponsor', '5', 1), moved('prize/daily', '2', 1), contest('cancelled')],
+      moved('payout/refund', '3.000000001', 1),
+      'kots: pool:1 holds 3.000000000, less than 3.000000001',
     ],
     [
       'never opens a cancelled contest',
@@ -134,6 +140,32 @@ suite('contest/paid', () => {
       [...won, moved('payout/winner', '10', 1), { is: 'correction/prize', details: correcting(5) }],
       contest('paid'),
       'kind: pool:1 holds 10.000000000; a paid contest holds nothing',
+    ],
+    [
+      'is refused while a prize of a cancelled contest is unpaid, though its pool is refunded',
+      [
+        ...RUNNING,
+        moved('pool/sponsor', '5', 1),
+        moved('prize/daily', '2', 1),
+        contest('cancelled'),
+        moved('payout/refund', '3', 1),
+      ],
+      contest('paid'),
+      'kind: unredeemed:1:daily holds 2.000000000; a paid contest holds nothing',
+    ],
+    [
+      'is admitted when the prizes of a cancelled contest are paid or have expired',
+      [
+        ...RUNNING,
+        moved('pool/sponsor', '5', 1),
+        moved('prize/daily', '2', 1),
+        contest('cancelled'),
+        moved('payout/refund', '3', 1),
+        moved('payout/daily', '1', 1),
+        moved('expiry/daily', '1', 1),
+      ],
+      contest('paid'),
+      null,
     ],
     [
       'is admitted when the rest has expired or is returned',
@@ -255,6 +287,6 @@ suite('a log', () => {
       judgeDraft(fold(), draftOf(moved('play/another', '1', 1)), 'report').refusal?.code,
       'invalid-draft',
     )
-    assert.equal(judgeDraft(fold(), draftOf(moved('prize/another', '0', 1)), 'refuse').refusal?.field, 'type')
+    assert.equal(judgeDraft(fold(), draftOf(moved('prize/another', '0', 1)), 'refuse').refusal, null)
   })
 })

@@ -111,7 +111,7 @@ function refusalOfStatus(
   if (contest === undefined) return wrong('contestId', NEVER_SCHEDULED)
   if (taken.includes(contest.status)) return null
   // The replacement of a cancelled event is admitted in that event's states and in all later ones.
-  const tooEarly = contest.status === 'upcoming' || (contest.status === 'running' && taken[0] === 'paying')
+  const tooEarly = contest.status === 'upcoming'
   if (draft.details?.restates !== undefined && !tooEarly) return null
   const replaces = tooEarly ? '' : ', or in place of a corrected event, which details.restates names'
   return wrong(

@@ -1,12 +1,13 @@
 import type { Appender } from '../../log/append.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { Ms } from '../../protocol/moment.ts'
+import type { HeldBefore } from '../../protocol/rules.ts'
 import { type BalancesSetting, judgeDraft } from '../admission/admission.ts'
 import { DRAFT_DIGEST_BYTES } from '../admission/grammar.ts'
 import type { DraftBatch, ImportRefusal } from './import-thread.ts'
 import type { DatabaseSync } from 'node:sqlite'
 import { openHeldTables } from '../../log/held/held-tables.ts'
-import { waitsForHeld } from '../decide.ts'
+import { heldAs, waitsForHeld } from '../decide.ts'
 import { bytes } from '../../log/store/codec.ts'
 import { BULK_REFS } from '../../log/store/store-schema.ts'
 import { openRefFilter } from './import-filter.ts'
@@ -104,16 +105,15 @@ export function openImportAppender(
  * import cannot hold drafts. It changes no held draft, so they are read once.
  */
 export function openImportHeld(db: DatabaseSync): (draft: Draft) => boolean {
-  /** Types of the held drafts of each contest. */
-  const types = new Map<Draft['contestId'], Set<Draft['type']>>()
+  /** Held drafts of each contest. */
+  const known = new Map<Draft['contestId'], Set<HeldBefore>>()
   for (const { draft } of openHeldTables(db).all()) {
-    const known = types.get(draft.contestId)
-    if (known === undefined) types.set(draft.contestId, new Set([draft.type]))
-    else known.add(draft.type)
+    const before = known.get(draft.contestId) ?? []
+    known.set(draft.contestId, new Set([...before, ...heldAs(draft)]))
   }
   return (draft) => {
-    const held = draft.contestId === null ? undefined : types.get(draft.contestId)
-    return held !== undefined && waitsForHeld(draft, { anyHeld: () => true, anyPlay: () => held.has('play') })
+    const held = draft.contestId === null ? undefined : known.get(draft.contestId)
+    return held !== undefined && waitsForHeld(draft, { anyHeld: (of) => held.has(of) })
   }
 }
 

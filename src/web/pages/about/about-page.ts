@@ -91,7 +91,7 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   [
     'closed',
     'Settled',
-    'The contest is over: every prize was paid or had expired, or the contest was cancelled and its pool is empty. If a correction leaves a prize unpaid later, the page of the contest says so.',
+    'The contest is over: every prize was paid or had expired, and its pool is empty. So it is with a cancelled contest. If a correction leaves a prize unpaid later, the page of the contest says so.',
   ],
   ['owed', 'Owed', 'All that was won: what is paid, what has expired and what is unpaid.'],
   ['unpaid', 'Unpaid', 'Won, not paid and not expired.'],

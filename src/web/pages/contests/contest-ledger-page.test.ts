@@ -132,6 +132,18 @@ suite("a contest's page", () => {
     }
   })
 
+  test('has the payments of a running contest before its close', async () => {
+    const daily = [...running, termed('30', 'daily', {}), payout('10', 'daily'), payout('20', 'daily')]
+    const runs = wordsOf(await seeContest('/contests/1/ledger', daily))
+    assert.match(
+      runs,
+      /Opened event 3 1 Oct 00:05 UTC First payment event 6 1 Oct 00:06 UTC Newest payment of 2 so far 2 Oct 01:00 UTC Closes as planned/,
+    )
+    assert.match(runs, /From its first payment to now: what was paid grows/)
+    const both = wordsOf(await seeContest('/contests/1/ledger', [...daily, closed, prize, payout('1')]))
+    assert.match(both, /First payment event 6 1 Oct 00:07 UTC Closed event 8/)
+  })
+
   test('calls no correction a payment', async () => {
     const story = [...running, closed, prize, payout('60'), correction('payout', '-60', 7)]
     const one = wordsOf(await seeContest('/contests/1/ledger', story))

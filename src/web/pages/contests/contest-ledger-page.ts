@@ -299,8 +299,9 @@ type Course = Readonly<{
 /** Course of a contest as lines of the book. Future lines are soft. */
 function courseOf(course: Course, view: View): Html {
   const { contest } = course.ledger
+  const { before, later } = paying(course, view)
   return html`<h2>Course</h2>
-    ${book([...opening(course, view), ...closing(course, view), ...paying(course, view)], null)}
+    ${book([...opening(course, view), ...before, ...closing(course, view), ...later], null)}
     <p class="source">
       <a href="/events?contestId=${contest.id}">Every event of this contest</a>
     </p>`
@@ -369,8 +370,10 @@ function plannedLine(
   }
 }
 
-/** First and newest payment, and the end as far as it is known. */
-function paying(course: Course, view: View): readonly BookLine[] {
+/** First and newest payment, and the end as far as it is known, before the close of the contest and later. */
+type PayingLines = Readonly<{ before: readonly BookLine[]; later: readonly BookLine[] }>
+
+function paying(course: Course, view: View): PayingLines {
   const { ledger } = course
   const { contest, payouts } = ledger
   const isWhole = isWholeList(ledger, view)
@@ -380,20 +383,23 @@ function paying(course: Course, view: View): readonly BookLine[] {
   const count = payouts.filter(({ type }) => type === 'payout').length
   const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
   const last = payouts[lastIndex]
+  const before: BookLine[] = []
   const lines: BookLine[] = []
-  const later: BookLine[] = []
+  const after: BookLine[] = []
   const settledAt = contest.outcome === 'owing' ? null : contest.paidAt
   if (first !== undefined && !view.query.has('after')) {
-    lines.push({
+    const place = isBeforeClose(first, contest) ? before : lines
+    place.push({
       when: momentAt('/payouts/0/at', first.at, view),
       what: 'First payment',
-      small: after('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
+      small: spanAfterClose('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
     })
   }
   if (last !== undefined && count > 1 && isWhole) {
     const pointer = `/payouts/${lastIndex}`
     // Prizes that a correction left unpaid may be paid after the end.
-    const place = contest.paidAt !== null && last.at > contest.paidAt ? later : lines
+    const isLate = contest.paidAt !== null && last.at > contest.paidAt
+    const place = isLate ? after : isBeforeClose(last, contest) ? before : lines
     place.push({
       when: momentAt(`${pointer}/at`, last.at, view),
       what: settledAt === null ? 'Newest payment' : 'Last payment',
@@ -406,13 +412,17 @@ function paying(course: Course, view: View): readonly BookLine[] {
     })
   }
   const paid = stepOf(endOf(course), 'paid', course, view)
-  if (paid === null) return contest.closedAt === null ? lines : [...lines, ...later, openEnd(course, view)]
-  return [
-    ...lines,
-    { ...paid, small: html`${paid.small ?? null}${spanToEnd(contest)}` },
-    ...later,
-    ...(contest.outcome === 'owing' ? [REOPENED] : []),
-  ]
+  if (paid === null) {
+    const end = contest.closedAt === null ? [] : [openEnd(course, view)]
+    return { before, later: [...lines, ...after, ...end] }
+  }
+  const settled = { ...paid, small: html`${paid.small ?? null}${spanToEnd(contest)}` }
+  const reopened = contest.outcome === 'owing' ? [REOPENED] : []
+  return { before, later: [...lines, settled, ...after, ...reopened] }
+}
+
+function isBeforeClose({ at }: EventWire, { closedAt }: ContestWire): boolean {
+  return closedAt === null || at < closedAt
 }
 
 function momentAt(pointer: string, moment: string, view: View): Html {
@@ -420,14 +430,14 @@ function momentAt(pointer: string, moment: string, view: View): Html {
 }
 
 /** Time from the close of a contest to a later event. */
-function after(pointer: string, moment: string, { closedAt, outcome }: ContestWire): Html | null {
+function spanAfterClose(pointer: string, moment: string, { closedAt, outcome }: ContestWire): Html | null {
   if (closedAt === null || moment < closedAt) return null
   return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it
   ${outcome === 'cancelled' ? 'was cancelled' : 'closed'}`
 }
 
 function spanToEnd(contest: ContestWire): Html | null {
-  const span = contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest)
+  const span = contest.paidAt === null ? null : spanAfterClose('/contest/paidAt', contest.paidAt, contest)
   return span === null ? null : html`, ${span}`
 }
 

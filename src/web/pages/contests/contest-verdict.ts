@@ -67,19 +67,21 @@ function upcoming({ ledger: { contest }, view }: Verdict): Words {
       <span data-at="/contest/opensAt">${clockMoment(contest.opensAt, view)}</span
       >${away('opensAt', contest, view)}`,
     lead: html`It is planned to close
-      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>. Prizes are won when it
-      has closed.`,
+      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>.`,
   }
 }
 
-function running({ ledger: { contest }, view }: Verdict): Words {
+/** Contest that takes plays. It may pay prizes already, such as one a day. */
+function running(verdict: Verdict): Words {
+  const { ledger, view } = verdict
+  const { contest } = ledger
   const isLate = contest.closesAtMs <= view.now
   return {
     say: html`${isLate ? 'Was to close' : 'Runs until'}
       <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span
       >${away('closesAt', contest, view)}`,
-    lead: html`<span data-at="/contest/pool">${amountHtml(contest.pool)}</span> ${view.site.token} are in the
-      pool so far. Prizes are won when it has closed.`,
+    lead: html`<span data-at="/pool/balance">${amountHtml(ledger.pool.balance)}</span> ${view.site.token} are
+      in the pool now. ${hasPrizes(ledger) ? wonSoFar(verdict, 'were won so far') : 'No prize is won yet.'}`,
     ...(view.past ? {} : { bar: html`${runningBar(contest, view)} ${endsOf(contest, view)}` }),
   }
 }
@@ -100,7 +102,34 @@ function endsOf({ openedAt, opensAt, closesAt }: ContestLedger['contest'], view:
   </p>`
 }
 
-function cancelled({ ledger: { pool }, view: { site } }: Verdict): Words {
+/** Sentences about the prizes of a contest that still runs or was cancelled. */
+function wonSoFar(verdict: Verdict, wereWon: string): Html {
+  const { ledger, view } = verdict
+  const { contest, prizes } = ledger
+  const { token } = view.site
+  const sums = prizes.map(({ notRedeemed }) => notRedeemed)
+  if (sums.some((sum) => sum.startsWith('-'))) {
+    return html`${isOverpaid(prizes) ? 'More was paid than was won' : 'More has expired than was left to pay'},
+    because a prize was corrected afterwards. ${waits(verdict)}`
+  }
+  const owed = html`<span data-at="/contest/prizesOwed">${amountHtml(contest.prizesOwed)}</span> ${token}
+    ${wereWon}`
+  if (sums.some((sum) => !isZero(sum))) {
+    const open = html`<span data-at="/contest/prizesNotRedeemed"
+      >${amountHtml(contest.prizesNotRedeemed)}</span
+    >`
+    return html`${owed}, of which ${open} ${token} are unpaid. ${waits(verdict)}`
+  }
+  if (isZero(contest.prizesExpired)) return html`${owed}, and all of it is paid.`
+  return html`${owed}:
+    <span data-at="/contest/prizesRedeemed">${amountHtml(contest.prizesRedeemed)}</span> ${token} were paid,
+    and <span data-at="/contest/prizesExpired">${amountHtml(contest.prizesExpired)}</span> ${token} expired.`
+}
+
+function cancelled(verdict: Verdict): Words {
+  const { ledger, view } = verdict
+  const { pool } = ledger
+  const { site } = view
   const { refund = null } = pool.out
   const given =
     refund === null || isZero(refund)
@@ -110,7 +139,12 @@ function cancelled({ ledger: { pool }, view: { site } }: Verdict): Words {
     ? html` <span data-at="/pool/balance">${amountHtml(pool.balance)}</span> ${site.token} are still in the
         pool.`
     : null
-  return { say: html`Cancelled`, lead: html`${given}${rest}` }
+  if (!hasPrizes(ledger)) return { say: html`Cancelled`, lead: html`${given}${rest}` }
+  return {
+    say: html`Cancelled`,
+    lead: html`${given}${rest} ${wonSoFar(verdict, 'were won before')}`,
+    bar: segments(verdict),
+  }
 }
 
 /** Sentence about the pool of a cancelled contest that paid players nothing. Plays go to the treasury. */

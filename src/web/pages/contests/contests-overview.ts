@@ -38,14 +38,14 @@ export async function contestsOverview(summary: LinkedAnswer<Summary>, view: Vie
   const running = await askContests({ status: 'running', most: RUNNING_SHOWN, sort: 'closesAt' }, view)
   const paying = await askContests({ status: 'paying', most: PAYING_SHOWN, sort: 'prizesNotRedeemed' }, view)
   const settled = await askContests({ status: 'paid', most: SETTLED_SHOWN }, view)
-  const unpaid =
-    paying.answer.contests.length > 0 ? null : await askEndpoint(view, 'payouts', { query: 'limit=1' })
+  const isQuiet = running.answer.contests.length + paying.answer.contests.length === 0
+  const unpaid = isQuiet ? await askEndpoint(view, 'payouts', { query: 'limit=1' }) : null
   const reopened = await askReopened(summary.answer.contests, view)
   const schedule = await askEndpoint(view, 'schedule')
   return html`${runningCards(running, summary, view)}
     <div class="two">
       <section>
-        ${unpaid === null ? payingTable(paying, summary, view) : nonePays(unpaid, view)}
+        ${paying.answer.contests.length > 0 ? payingTable(paying, summary, view) : nonePays(unpaid, view)}
         ${reopened === null ? null : reopenedNote(reopened, view)}
       </section>
       <aside aria-label="Contests to come">${toCome(schedule, view)}</aside>
@@ -131,13 +131,19 @@ export function runningBar(
   return shareBar((now - from) / Math.max(1, closesAtMs - from), 'ink')
 }
 
-/** Text for a list without paying contests. A correction can reopen a prize of a settled contest. */
-function nonePays(unpaid: LinkedAnswer<Payouts>, { site }: View): Html {
-  const sum = waitingSum(unpaid)
-  const said = isPositive(sum.figure)
-    ? html`A correction left <a href="/payouts">${derived(sum)} ${site.token}</a> unpaid in contests that had
-        been settled.`
-    : 'Nothing waits: no closed contest has prizes to pay.'
+/**
+ * Text for a list without paying contests. A correction can reopen a prize of a settled contest. `unpaid` is null while
+ * contests run, which may have unpaid prizes too.
+ */
+function nonePays(unpaid: LinkedAnswer<Payouts> | null, { site }: View): Html {
+  const sum = unpaid === null ? null : waitingSum(unpaid)
+  const said =
+    sum !== null && isPositive(sum.figure)
+      ? html`A correction left <a href="/payouts">${derived(sum)} ${site.token}</a> unpaid in contests that
+          had been settled.`
+      : unpaid === null
+        ? 'No closed contest is paying out.'
+        : 'Nothing waits: no closed contest has prizes to pay.'
   return html`<h2>Paying out</h2>
     <p>${said} <a href="/contests?status=paid">See those that are settled</a>.</p>`
 }

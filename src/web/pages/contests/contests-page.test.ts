@@ -55,6 +55,14 @@ suite('the overview of contests', () => {
     )
   })
 
+  test('says that no closed contest pays while a running one may', async () => {
+    const runs = [...running, { ...prize, kots: '30' }]
+    const settled = story.slice(-6)
+    const page = wordsOf(await seeContest('/contests', [...runs, ...settled]))
+    assert.match(page, /Paying out No closed contest is paying out\./)
+    assert.doesNotMatch(page, /A correction/)
+  })
+
   test('has all contests when the field of its search is blank', async () => {
     await using stage = await openApiStage({ story })
     for (const [asked, shown] of [

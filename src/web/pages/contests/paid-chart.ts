@@ -58,14 +58,15 @@ function settledAtMs({ outcome, paidAtMs }: ContestLedger['contest']): number | 
 }
 
 /**
- * Range from the close of the contest to its last payment or to now. Before the close, it begins at the planned time.
+ * Range from the close of the contest, or its first payment if that is earlier, to its last payment or to now. Without
+ * either, it is the planned time.
  */
 function rangeOf({ asOf, contest, payouts }: ContestLedger): Readonly<{ fromMs: number; toMs: number }> {
   const { closedAtMs, opensAtMs, closesAtMs } = contest
   const [first] = payouts
   const last = payouts.at(-1)
-  const fromMs = closedAtMs ?? first?.atMs
-  if (fromMs === undefined) return { fromMs: opensAtMs, toMs: closesAtMs }
+  const fromMs = Math.min(closedAtMs ?? Infinity, first?.atMs ?? Infinity)
+  if (fromMs === Infinity) return { fromMs: opensAtMs, toMs: closesAtMs }
   const toMs = settledAtMs(contest) ?? asOf.atMs ?? fromMs
   return { fromMs, toMs: Math.max(toMs, last?.atMs ?? toMs) }
 }
@@ -84,18 +85,20 @@ function plotOf(ledger: ContestLedger, view: View, where: string): Plot {
   })
 }
 
-function describedOf({ contest }: ContestLedger, token: string, where: string): string {
-  const { prizesOwed } = contest
+function describedOf({ contest, payouts }: ContestLedger, token: string, where: string): string {
+  const { prizesOwed, closedAtMs } = contest
+  const [first] = payouts
+  const isEarly = closedAtMs === null || (first !== undefined && first.atMs < closedAtMs)
   const end = settledAtMs(contest) === null ? 'now' : 'its last payment'
   const aim = isPositive(prizesOwed) ? `, towards the ${prizesOwed} ${token} that were won` : ''
-  return `From the close of the contest to ${end}: what was paid grows with each payout${where}${aim}.`
+  return `From ${isEarly ? 'its first payment' : 'the close of the contest'} to ${end}: what was paid grows with each payout${where}${aim}.`
 }
 
 function emptyOf(ledger: ContestLedger, view: View): string {
-  return isWholeList(ledger, view) ? 'Nothing is won before the contest closes' : PART
+  return isWholeList(ledger, view) ? 'Nothing is paid yet' : PART
 }
 
-/** Lines of the chart; none before the contest closes. */
+/** Lines of the chart; none before the contest closes or pays. */
 function seriesOf(ledger: ContestLedger, token: string): readonly StepSeries[] {
   const { contest, pool, payouts } = ledger
   if (contest.closedAtMs === null && payouts.length === 0) return []

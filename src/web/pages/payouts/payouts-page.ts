@@ -189,13 +189,15 @@ function describe(payouts: Payouts, view: View): string {
   return `Won and not paid yet: ${totals.join(', ')}.`
 }
 
-/** Titles of the paying contests, for the page of all contests, and links to their JSON. */
+/** Titles of the running and paying contests, for the page of all contests, and links to their JSON. */
 async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; links: Html | null }>> {
   if (view.query.has('contestId')) {
     const contest = await askContest(view)
     return { titles: null, links: contest === null ? null : jsonLinks([['the contest', contest]]) }
   }
-  const contests = await askEndpoint(view, 'contests', { query: `status=paying&limit=${PAGE_ROWS_MAX}` })
+  const contests = await askEndpoint(view, 'contests', {
+    query: `status=running,paying&limit=${PAGE_ROWS_MAX}`,
+  })
   return {
     titles: new Map(contests.answer.contests.map(({ id, title }) => [id, title])),
     links: jsonLinks([['the titles of contests', contests]]),

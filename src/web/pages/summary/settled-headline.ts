@@ -13,7 +13,7 @@ import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 /** Waiting prizes. The summary's balance is lower when it includes overpaid prizes. */
 type Waiting = Readonly<{
   payouts: LinkedAnswer<Payouts>
-  /** Settled contest with unpaid prizes; null if there is none, or if no contest pays. */
+  /** Settled contest with unpaid prizes; null if there is none, or if no other contest can have any. */
   reopened: LinkedAnswer<Contests> | null
 }>
 
@@ -31,7 +31,7 @@ export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiti
   const { upcoming, running, paying, paid } = contests
   if (asOf.seq === 0) return html`Nothing has happened yet`
   if (paying + paid === 0) return beforeAnyClose(running, upcoming)
-  const corrected = paying === 0 ? leftByCorrections(summary, token, waiting?.payouts ?? null) : null
+  const corrected = paying === 0 ? leftByCorrections(summary, token, waiting) : null
   if (corrected !== null) return corrected
   const closed = derivedSum([
     { pointer: '/contests/paid', figure: paid },
@@ -54,12 +54,14 @@ export function headline(summary: Summary, { token }: Pick<Site, 'token'>, waiti
 }
 
 /** Text about prizes that corrections reopened after all contests were settled; null if there are none. */
-function leftByCorrections(
-  summary: Summary,
-  token: string,
-  payouts: LinkedAnswer<Payouts> | null,
-): Html | null {
-  const { prizesNotRedeemed: figure } = summary
+function leftByCorrections(summary: Summary, token: string, waiting: Waiting | null): Html | null {
+  const { prizesNotRedeemed: figure, contests } = summary
+  if (contests.running > 0) {
+    // The sums include the prizes of running contests.
+    if (waiting === null || waiting.reopened === null) return null
+    return html`A correction left prizes unpaid in contests that had been settled`
+  }
+  const payouts = waiting?.payouts ?? null
   if (isPositive(payouts === null ? figure : waitingSum(payouts).figure)) {
     return html`A correction left ${waitingHtml(summary, payouts)} ${token} unpaid in contests that had been
     settled`
@@ -94,7 +96,7 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
     </p>`
   }
   if (isZero(prizesNotRedeemed) && isZero(totals.overpaid)) {
-    return contests.paying + contests.paid === 0
+    return contests.paying + contests.paid === 0 && isZero(summary.paidInPrizes)
       ? html`<p class="lead">No prize has been won yet.</p>`
       : html`<p class="lead">No prize is waiting to be paid.</p>`
   }
@@ -159,14 +161,14 @@ export function cancelledNote(
 }
 
 /**
- * Paid contest with the most prizes that a correction left unpaid; null if no such prize waits. Without paying contests
- * all waiting prizes are of paid contests, so nothing is requested.
+ * Paid contest with the most prizes that a correction left unpaid; null if no such prize waits. Without running and paying
+ * contests all waiting prizes are of paid contests, so nothing is requested.
  */
 export async function askReopened(
-  { paying, paid }: Summary['contests'],
+  { running, paying, paid }: Summary['contests'],
   view: Pick<View, 'ask'>,
 ): Promise<LinkedAnswer<Contests> | null> {
-  if (paying === 0 || paid === 0) return null
+  if (running + paying === 0 || paid === 0) return null
   const first = await askEndpoint(view, 'contests', { query: 'status=paid&sort=prizesNotRedeemed&limit=1' })
   return first.answer.contests.some((one) => isPositive(one.prizesNotRedeemed)) ? first : null
 }

@@ -43,6 +43,14 @@ const paid = (id: number): readonly StoryEvent[] => [
   { type: 'contest', kind: 'paid', contestId: id },
 ]
 
+/** A running contest that has won 10 and paid a part. */
+const daily = (id: number, kots: string): readonly StoryEvent[] => [
+  ...opened(id),
+  { ...TOP_UP, contestId: id },
+  { type: 'prize', kind: 'daily', contestId: id, kots: '10' },
+  { type: 'payout', kind: 'daily', contestId: id, kots, tx: `transaction-of-${id}` },
+]
+
 suite('the headline of the start page', () => {
   const told: readonly (readonly [
     when: string,
@@ -63,6 +71,18 @@ suite('the headline of the start page', () => {
       [...opened(1), ...opened(2)],
       '2 contests are running, none has closed yet',
       /No prize/,
+    ],
+    [
+      'a running contest has paid all its prizes',
+      [DEPOSIT, ...daily(1, '10')],
+      '1 contest is running, none has closed yet',
+      /^No prize is waiting to be paid\.$/,
+    ],
+    [
+      'a running contest has a prize to pay, and the others are settled',
+      [DEPOSIT, ...paid(1), ...paid(2), ...daily(3, '4')],
+      'All 2 closed contests are settled',
+      /^6\.00 KOTS of prizes still wait: 6\.00 payable\.$/,
     ],
     ['one contest runs', opened(1), '1 contest is running, none has closed yet', /No prize/],
     [
