@@ -21,19 +21,22 @@ suite('the files that pages load', () => {
     assert.equal(await assets(), made)
   })
 
-  test('contain every part of the style sheet once, without comments, line breaks and idle space', async () => {
+  test('contain every part of the style sheets once, without comments, line breaks and idle space', async () => {
     const { files } = await openAssets(() => Promise.resolve([]))()
-    const served = new TextDecoder().decode(files.get('style.css')?.body)
+    const [served = '', printed = ''] = ['style.css', 'print.css'].map((name) =>
+      new TextDecoder().decode(files.get(name)?.body),
+    )
     const written = (style: string): string =>
       style
         .replaceAll(/\/\*[^]*?\*\//g, '')
         .replaceAll(/\s/g, '')
         .replaceAll(';}', '}')
     const parts = readdirSync(STYLE).map((name) => written(readFileSync(join(STYLE, name), 'utf8')))
-    for (const part of parts) assert.ok(written(served).includes(part))
-    assert.equal(written(served).length, parts.join('').length)
-    assert.doesNotMatch(served, /\n|\/\*/)
+    const sheets = written(served + printed)
+    for (const part of parts) assert.ok(sheets.includes(part))
+    assert.equal(sheets.length, parts.join('').length)
+    assert.doesNotMatch(served + printed, /\n|\/\*/)
     assert.match(served, /@media \(min-width:56\.25rem\)\{/)
-    assert.match(served, /content:'Default: '/)
+    assert.match(served, /content:attr\(data-label\) ' '/)
   })
 })

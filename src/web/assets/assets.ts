@@ -12,20 +12,16 @@ type Asset = Readonly<{ name: string; path: string; type: string; body: Uint8Arr
 const ISLANDS = ['api', 'chart', 'frame', 'patterns', 'summary', 'theme', 'verify', 'verify-worker'] as const
 export type Island = (typeof ISLANDS)[number]
 
-/** Parts of the one style sheet, such as `style/tokens.css`, in the order in which they are served. */
-const STYLE_PARTS = [
-  'tokens',
-  'text',
-  'frame',
-  'book',
-  'forms',
-  'charts',
-  'pages',
-  'proofs',
-  'media',
-] as const
+/**
+ * Style sheets and their parts, such as `style/tokens.css`, in the order in which they are served. The rules of printed
+ * pages are a sheet of their own, because no page on a screen waits for it.
+ */
+const STYLES = {
+  'style.css': ['tokens', 'text', 'frame', 'book', 'forms', 'charts', 'pages', 'proofs', 'media'],
+  'print.css': ['print'],
+} as const
 
-/** Files that pages load: the style sheet, and a script for each island. */
+/** Files that pages load: the style sheets, and a script for each island. */
 export type Assets = Readonly<{
   /** Path of a file by its plain name, such as `style.css` or `chart.js`. */
   path(name: string): string
@@ -68,10 +64,12 @@ export function openAssets(
 }
 
 async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: string): Promise<Assets> {
-  const parts = STYLE_PARTS.map((part) => readFileSync(join(folder, 'style', `${part}.css`), 'utf8'))
-  const style = assetOf('style.css', Buffer.from(shortStyle(parts.join(''))))
+  const partOf = (part: string): string => readFileSync(join(folder, 'style', `${part}.css`), 'utf8')
+  const styles = Object.entries(STYLES).map(([name, parts]) =>
+    assetOf(name, Buffer.from(shortStyle(parts.map(partOf).join('')))),
+  )
   const scripts = await bundled()
-  const all = [style, ...scripts.map(({ name, body }) => assetOf(name, body))]
+  const all = [...styles, ...scripts.map(({ name, body }) => assetOf(name, body))]
   const files = new Map(all.map((asset) => [asset.name, asset]))
   return {
     files,

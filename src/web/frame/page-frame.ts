@@ -89,6 +89,7 @@ export function formatPage(frame: PageFrame): string {
         ${previewTags(site, frame.preview ?? null, description)}
         <script src="${assets.path('theme.js')}"></script>
         <link rel="stylesheet" href="${assets.path('style.css')}" />
+        <link rel="stylesheet" media="print" href="${assets.path('print.css')}" />
         <script defer src="${assets.path(`${frame.island}.js`)}"></script>
         <link rel="icon" type="image/svg+xml" href="${ICON_HREF}" />
         ${

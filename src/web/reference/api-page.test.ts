@@ -41,12 +41,17 @@ suite('the reference', () => {
       const section = plain(sectionOf(id)).replaceAll(/<\/?code>|`/g, '')
       for (const { name, absent, meaning, example } of parameters) {
         const row = new RegExp(`<th scope="row">${name}</th>[^]*?</tr>`).exec(section)?.[0] ?? ''
-        for (const told of [absent, meaning, example]) {
-          assert.ok(row.includes(`<td>${told.replaceAll('`', '')}</td>`), `${id} ${name}: ${told}`)
+        const cells = [
+          ` data-label="Default:">${absent}`,
+          ` data-label="Example:">${example}`,
+          ` >${meaning}`,
+        ]
+        for (const told of cells) {
+          assert.ok(row.includes(`<td${told.replaceAll('`', '')}</td>`), `${id} ${name}: ${told}`)
         }
       }
     }
-    assert.match(sectionOf('events'), /<td>1 to 10000<\/td>/)
+    assert.match(sectionOf('events'), /<td data-label="Bounds:">1 to 10000<\/td>/)
   })
 
   test('has no link to a fragment inside closed details', () => {

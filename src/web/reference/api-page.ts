@@ -154,7 +154,7 @@ function sectionOf(
   return html`<section aria-labelledby="${id}" data-chrome>
     <h2 id="${id}">GET ${path}</h2>
     <p>${summary}. ${page === null || page.includes('{') ? null : html`<a href="${page}">As a page</a>.`}</p>
-    ${endpoint.parameters.length === 0 ? null : tableOf(`Parameters of ${id}`, 'params asked', parameterTable(endpoint))}
+    ${endpoint.parameters.length === 0 ? null : tableOf(`Parameters of ${id}`, 'params', parameterTable(endpoint))}
     ${requestForm(endpoint, shown.segments, page)} ${requestPart(endpoint, shown, view)}
     ${shown.answer === null ? null : answerPart(id, shown.answer)}
     ${fieldsPart(endpoint, document, view.site.token)} ${endpointTerms(endpoint)}
@@ -222,12 +222,19 @@ function tableOf(label: string, kind: string, { head, rows }: DocumentTable): Ht
           ([first = '', ...cells]) =>
             html`<tr>
               <th scope="row">${prose(first)}</th>
-              ${cells.map((cell) => html`<td>${prose(cell)}</td>`)}
+              ${cells.map((cell, index) => html`<td ${labelOf(head[index + 1])}>${prose(cell)}</td>`)}
             </tr>`,
         )}
       </tbody>
     </table>
   </div>`
+}
+
+/** Columns whose cells say nothing without their head, which a row as a card does not show. */
+const LABELLED: ReadonlySet<string> = new Set(['Default', 'Bounds', 'Example', 'Unit'])
+
+function labelOf(column: string = ''): Html | null {
+  return LABELLED.has(column) ? html`data-label="${column}:"` : null
 }
 
 type Segments = Readonly<Record<string, string>>

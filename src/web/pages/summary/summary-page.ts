@@ -179,11 +179,11 @@ function timeTravel({ asOf }: Summary, first: EventWire | null, view: View): Htm
     <h2>Travel in time</h2>
     ${slider(launch, shown, asked === undefined)}
     <div class="ask">
-      <nav aria-label="Other moments" class="steps">
+      <nav aria-label="Other moments" class="buttons">
         ${steps.map(({ label, at }) => html`<a class="button" href="${summaryAt(at)}">${label}</a>`)}
         ${asked === undefined ? null : html`<a class="button" href="/summary">Now</a>`}
       </nav>
-      <form method="get" action="/summary">
+      <form class="ask" method="get" action="/summary">
         <label
           >The state at, UTC
           <input
