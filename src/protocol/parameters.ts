@@ -13,7 +13,12 @@ export type ParameterForm =
   | Readonly<{ is: 'tx'; chains: readonly Chain[] }>
   | Readonly<{ is: 'one-of'; values: readonly string[] }>
   /** List, with commas or as a repeated parameter: `type=a,b` or `type=a&type=b`. At most `LIST_VALUES_MAX` values. */
-  | Readonly<{ is: 'list-of'; values: readonly string[] }>
+  | Readonly<{
+      is: 'list-of'
+      values: readonly string[]
+      /** Values of another parameter that readers give here, with the query to use instead. */
+      elsewhere?: Readonly<Record<string, string>>
+    }>
   | Readonly<{ is: 'words' }>
   | Readonly<{ is: 'integers'; min: number; max: number }>
 

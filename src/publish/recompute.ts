@@ -23,7 +23,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['totals', 'id, at, row'],
   ['week_sums', 'q, row'],
   ['contests', CONTEST_COLUMNS.join(', ')],
-  ['contest_list', 'scheduled_seq, id, status, closes_at, pool, not_redeemed, words'],
+  ['contest_list', 'scheduled_seq, id, status, outcome, closes_at, pool, not_redeemed, words'],
   ['contest_words', 'word, scheduled_seq'],
   ['lots', `${LOT_COLUMNS}, open`],
   ['holds', 'contest, kind, seq, review_until'],

@@ -118,6 +118,19 @@ suite('every recipe for a total prints what /summary says', () => {
     assert.deepEqual(await linesOf('docs/client.md', 'ts', 1, 'sumOf'), [summary.paidInPrizes])
   })
 
+  test('in docs/client.md, and only the winners of contests that paid all are congratulated', async () => {
+    const { events } = await ask<EventsPage>('/events?from=2026-08&type=contest&kind=paid')
+    const { contests } = await ask<Contests>('/contests?outcome=paid')
+    const wanted = events.flatMap(({ contestId }) => {
+      const found = contests.find(({ id }) => id === contestId)
+      return found === undefined
+        ? []
+        : [`Congratulations! ${found.title} has paid ${found.prizesRedeemed}, all that was won.`]
+    })
+    assert.ok(wanted.length > 0 && wanted.length < events.length)
+    assert.deepEqual(await linesOf('docs/client.md', 'ts', wanted.length, 'Congratulations'), wanted)
+  })
+
   test('in docs/client.md, and payouts are followed with titles and what a correction cancels', async () => {
     const { events, details = {} } = await ask<
       EventsPage & { details?: Record<string, { corrects?: number }> }

@@ -62,7 +62,22 @@ function testContests(trial: Trial): void {
   })
 }
 
+function testOutcomes(trial: Trial): void {
+  test('contests of every outcome, in each order and of some statuses', async () => {
+    const { base, book } = trial
+    for (const outcome of ['paid', 'lapsed', 'owing', 'cancelled', 'owing,cancelled', 'paid,lapsed']) {
+      for (const [sort, status] of [['newest'], ['closesAt', 'paid'], ['pool', 'paying,paid']] as const) {
+        const query = `outcome=${outcome}&sort=${sort}&limit=100${status === undefined ? '' : `&status=${status}`}`
+        const wanted = contests(book, status?.split(','), sort, outcome.split(','))
+        const { contests: rows } = await get<Contests>(base, `${API}/contests?${query}`)
+        assert.deepEqual(rows, wanted.contests.slice(0, 100), query)
+      }
+    }
+  })
+}
+
 function testSortedContests(trial: Trial): void {
+  testOutcomes(trial)
   test('contests of every status in each order', async () => {
     const { base, book } = trial
     for (const status of ['upcoming', 'running', 'paying', 'paid', 'closed,upcoming', '']) {

@@ -132,20 +132,22 @@ function sorted(rows: readonly ContestWire[], sort: string): readonly ContestWir
   )
 }
 
-/** `/contests` with all rows on one page. `closed` means paying and paid. */
+/** `/contests` with all rows on one page, of these statuses (`closed` means paying and paid) and outcomes. */
 export function contests(
   book: readonly PublicEntry[],
   statuses?: readonly string[],
   sort = 'newest',
+  outcomes?: readonly string[],
 ): Contests {
   const rows = sorted(
     contestIds(book).map((id) => contest(book, id)),
     sort,
   )
   const asked = (row: ContestWire): boolean =>
-    statuses === undefined ||
-    statuses.includes(row.status) ||
-    (statuses.includes('closed') && (row.status === 'paying' || row.status === 'paid'))
+    (outcomes === undefined || outcomes.includes(row.outcome ?? '')) &&
+    (statuses === undefined ||
+      statuses.includes(row.status) ||
+      (statuses.includes('closed') && (row.status === 'paying' || row.status === 'paid')))
   return { asOf: asOf(book), contests: rows.filter(asked), next: null }
 }
 

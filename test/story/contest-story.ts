@@ -1,11 +1,17 @@
 import * as fc from 'fast-check'
 import { type Appender, openAppender } from '../../src/log/append.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
-import type { ContestSearch } from '../../src/project/fold/books.ts'
+import type { ContestFilter, ContestSearch } from '../../src/project/fold/books.ts'
 import { billionths } from '../../src/protocol/amount.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
-import type { ContestSort, ContestStatus } from '../../src/protocol/enumerations.ts'
+import {
+  CONTEST_OUTCOMES,
+  CONTEST_STATUSES,
+  type ContestOutcome,
+  type ContestSort,
+  type ContestStatus,
+} from '../../src/protocol/enumerations.ts'
 import { contestIdOf } from '../../src/protocol/seq.ts'
 import { testSigner } from './signing.ts'
 
@@ -17,7 +23,7 @@ export const TITLE_WORDS: readonly string[] = [
 
 /** A step of a random platform: an event of one of its contests. */
 type ContestStep = Readonly<{
-  is: 'schedule' | 'move' | 'pool' | 'prize' | 'pay' | 'turn'
+  is: 'schedule' | 'move' | 'pool' | 'prize' | 'pay' | 'lapse' | 'turn' | 'cancel'
   /** Chooses the contest, or the planned time of a new one. */
   contest: number
   kots: bigint
@@ -29,7 +35,18 @@ const titles = fc.array(fc.constantFrom(...TITLE_WORDS), { maxLength: 5 }).map((
 /** Random steps, enough for several blocks of the list of contests. */
 export const contestSteps: fc.Arbitrary<readonly ContestStep[]> = fc.array(
   fc.record<ContestStep>({
-    is: fc.constantFrom('schedule', 'move', 'pool', 'prize', 'pay', 'turn', 'turn'),
+    is: fc.constantFrom(
+      'schedule',
+      'move',
+      'pool',
+      'prize',
+      'pay',
+      'lapse',
+      'turn',
+      'turn',
+      'turn',
+      'cancel',
+    ),
     contest: fc.nat(1_000),
     kots: fc.oneof(fc.bigInt(1n, 9n), fc.bigInt(1n, 10n ** 27n)),
     title: titles,
@@ -44,9 +61,11 @@ type KnownContest = {
   seq: number
   title: string | null
   status: ContestStatus
+  isCancelled: boolean
   closesAt: number
   pool: bigint
   notRedeemed: bigint
+  expired: bigint
 }
 
 const AT = msOf(600_000)
@@ -101,9 +120,11 @@ function draftOf(
       seq,
       title: title === '' ? null : title,
       status: 'upcoming',
+      isCancelled: false,
       closesAt,
       pool: 0n,
       notRedeemed: 0n,
+      expired: 0n,
     } satisfies KnownContest
     known.push(planned)
     const titled = planned.title === null ? {} : { title: planned.title }
@@ -127,6 +148,19 @@ function draftOf(
       const paid = of.notRedeemed / 2n + 1n
       of.notRedeemed -= paid
       return { ...draftOn(of, 'payout', 'winner', paid), tx: 'transaction-0001' }
+    }
+    case 'lapse': {
+      if (of.notRedeemed <= 0n) return null
+      const lapsed = of.notRedeemed
+      of.notRedeemed = 0n
+      of.expired += lapsed
+      return draftOn(of, 'expiry', 'winner', lapsed)
+    }
+    case 'cancel': {
+      if (of.status !== 'upcoming' && of.status !== 'running') return null
+      of.status = 'paying'
+      of.isCancelled = true
+      return draftOn(of, 'contest', 'cancelled', null)
     }
     case 'turn': {
       const turn = TURNS[of.status]
@@ -170,15 +204,29 @@ const ORDERS: Readonly<Record<ContestSort, (a: KnownContest, b: KnownContest) =>
   prizesNotRedeemed: (a, b) => largest(a.notRedeemed, b.notRedeemed) || b.seq - a.seq,
 }
 
+/** Outcome of a contest, whose prizes are all of one kind. */
+function naiveOutcome({ status, isCancelled, notRedeemed, expired }: KnownContest): ContestOutcome | null {
+  if (isCancelled) return 'cancelled'
+  if (status !== 'paid') return null
+  return notRedeemed > 0n ? 'owing' : expired > 0n ? 'lapsed' : 'paid'
+}
+
+/** Random filters of contests. */
+export const contestFilters: fc.Arbitrary<ContestFilter> = fc.record({
+  statuses: fc.option(fc.uniqueArray(fc.constantFrom(...CONTEST_STATUSES), { minLength: 1 })),
+  outcomes: fc.option(fc.uniqueArray(fc.constantFrom(null, ...CONTEST_OUTCOMES), { minLength: 1 })),
+})
+
 /** Ids of the contests that a search finds, in its order. */
 export function naiveSearch(
   known: readonly KnownContest[],
   q: string,
-  { statuses, sort }: Pick<ContestSearch, 'statuses' | 'sort'>,
+  { statuses, outcomes, sort }: Pick<ContestSearch, 'statuses' | 'outcomes' | 'sort'>,
 ): readonly number[] {
   const words = naiveWords(q)
   return known
     .filter(({ status }) => statuses === null || statuses.includes(status))
+    .filter((one) => outcomes === null || outcomes.includes(naiveOutcome(one)))
     .filter(({ title }) => {
       const own = naiveWords(title ?? '')
       return words.every((word) => own.some((one) => one.startsWith(word)))

@@ -19,7 +19,7 @@ import {
   type Take,
   underHold,
 } from '../../src/project/fold/contest.ts'
-import { findAmong } from '../../src/project/answers/contest-order.ts'
+import { findAmong, isAsked } from '../../src/project/answers/contest-order.ts'
 import { contestWire } from '../../src/project/answers/contests.ts'
 import {
   apply,
@@ -263,11 +263,11 @@ function listings(
   const loyalty = [...kept.loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1))
   return {
     contest: (id) => contests.get(id),
-    contests({ statuses, after, limit }) {
+    contests({ after, limit, ...filter }) {
       const before = after === null ? Infinity : (contests.get(after)?.scheduledSeq ?? 0)
       return [...contests.values()]
         .filter((contest) => contest.scheduledSeq < before)
-        .filter((contest) => statuses === null || statuses.includes(contest.status))
+        .filter((contest) => isAsked(contest, filter))
         .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
         .slice(0, limit)
         .map(contestWire)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AsOfTotals, Books } from '../../src/project/fold/books.ts'
+import type { AsOfTotals, Books, ContestFilter } from '../../src/project/fold/books.ts'
 import { FIGURES } from '../../src/project/fold/tally.ts'
 import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
 import { weekOf } from '../../src/project/fold/week-sums.ts'
@@ -15,7 +15,7 @@ import {
   QUARTER_MS,
   WEEK_MS,
 } from '../../src/protocol/moment.ts'
-import { CONTEST_STATUSES } from '../../src/protocol/enumerations.ts'
+import { CONTEST_OUTCOMES, CONTEST_STATUSES } from '../../src/protocol/enumerations.ts'
 import { type ContestId, contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
 /** Asserts that two books give the same answers, at moments around the log's entries. */
@@ -62,11 +62,19 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
       assert.deepEqual(actual.payoutLines(...asked), expected.payoutLines(...asked))
     }
   }
-  const subsets = [null, [], ...CONTEST_STATUSES.map((status) => [status]), ['running', 'paid'] as const]
-  for (const statuses of subsets) {
+  const all = { statuses: null, outcomes: null }
+  const subsets: readonly ContestFilter[] = [
+    all,
+    { ...all, statuses: [] },
+    ...CONTEST_STATUSES.map((status) => ({ ...all, statuses: [status] })),
+    { ...all, statuses: ['running', 'paid'] },
+    ...CONTEST_OUTCOMES.map((outcome) => ({ ...all, outcomes: [outcome] })),
+    { statuses: ['paying', 'paid'], outcomes: [null, 'cancelled', 'owing'] },
+  ]
+  for (const filter of subsets) {
     for (const after of [null, ...ids, contestIdOf(999)]) {
       for (const limit of [1, 2, 10_000]) {
-        const query = { statuses, after, limit }
+        const query = { ...filter, after, limit }
         assert.deepEqual(actual.contests(query), expected.contests(query))
       }
     }

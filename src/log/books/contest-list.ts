@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { joinWords } from '../../project/answers/contest-words.ts'
-import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import { type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type ContestId, contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Row } from '../store/codec.ts'
@@ -95,8 +95,9 @@ export function contestsIn(rows: readonly Row[]): readonly ContestId[] {
 function openRows(db: DatabaseSync): (contest: ContestState) => void {
   const words = db.prepare('SELECT words FROM contest_list WHERE scheduled_seq = ?')
   const put = db.prepare(
-    `INSERT OR REPLACE INTO contest_list (scheduled_seq, id, status, closes_at, pool, not_redeemed, words)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO contest_list
+       (scheduled_seq, id, status, outcome, closes_at, pool, not_redeemed, words)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const addWord = db.prepare('INSERT INTO contest_words (word, scheduled_seq) VALUES (?, ?)')
   const removeWord = db.prepare('DELETE FROM contest_words WHERE word = ? AND scheduled_seq = ?')
@@ -109,7 +110,7 @@ function openRows(db: DatabaseSync): (contest: ContestState) => void {
       for (const word of split(String(former))) removeWord.run(word, seq)
       for (const word of split(joined)) addWord.run(word, seq)
     }
-    const notRedeemed = unpaidOf(prizeTotals(contest))
-    put.run(seq, id, status, closesAt, amountKey(poolOf(contest)), amountKey(notRedeemed), joined)
+    const amounts = [amountKey(poolOf(contest)), amountKey(unpaidOf(prizeTotals(contest)))] as const
+    put.run(seq, id, status, outcomeOf(contest), closesAt, ...amounts, joined)
   }
 }

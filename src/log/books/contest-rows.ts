@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { ContestState, PrizeSums } from '../../project/fold/contest.ts'
+import { type ContestState, outcomeOf, type PrizeSums } from '../../project/fold/contest.ts'
 import type { Amount } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
 import { msOf } from '../../protocol/moment.ts'
@@ -25,6 +25,7 @@ export const CONTEST_COLUMNS = [
   'spent',
   'scheduled_seq',
   'last_seq',
+  'outcome',
   'sums',
 ] as const
 
@@ -51,6 +52,7 @@ export function valuesOf(contest: ContestState): readonly SQLInputValue[] {
     String(contest.spentOnPlay),
     contest.scheduledSeq,
     contest.lastSeq,
+    outcomeOf(contest),
     formatSums(contest),
   ]
 }

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { contestSteps, naiveSearch, publishContests, TITLE_WORDS } from '../../../test/story/contest-story.ts'
+import {
+  contestFilters,
+  contestSteps,
+  naiveSearch,
+  publishContests,
+  TITLE_WORDS,
+} from '../../../test/story/contest-story.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import { searchWords } from '../../project/answers/contest-words.ts'
 import type { Books, ContestSearch } from '../../project/fold/books.ts'
 import { billionths } from '../../protocol/amount.ts'
-import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/enumerations.ts'
+import { CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import type { Row } from '../store/codec.ts'
@@ -20,15 +26,15 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
 import { openContests } from './stored-repository.ts'
 
-const searches = fc.record({
+const words = fc.record({
   q: fc
     .array(fc.constantFrom(...TITLE_WORDS, 'c', 's', '1', '東', 'o', 'absent'), { maxLength: 3 })
     .map((words) => words.join(' ')),
-  statuses: fc.option(fc.uniqueArray(fc.constantFrom(...CONTEST_STATUSES), { minLength: 1 })),
   sort: fc.constantFrom(...CONTEST_SORTS),
   limit: fc.integer({ min: 1, max: 12 }),
   examinedMax: fc.integer({ min: 1, max: 30 }),
 })
+const searches = fc.tuple(words, contestFilters).map(([asked, filter]) => ({ ...asked, ...filter }))
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 
@@ -72,7 +78,7 @@ function readingTitled(
 }
 
 suite('a search for contests in the store', () => {
-  test('equals a naive filter, for random titles, orders, statuses and commits', () => {
+  test('equals a naive filter, for random titles, orders, statuses, outcomes and commits', () => {
     const asked = fc.array(searches, { minLength: 5, maxLength: 20 })
     fc.assert(
       fc.property(contestSteps, asked, fc.integer({ min: 1, max: 300 }), (steps, questions, perCommit) => {
@@ -118,7 +124,7 @@ suite('a search for contests in the store', () => {
       readingTitled(titles, (find, known) => {
         for (const sort of CONTEST_SORTS) {
           for (const statuses of [null, ['upcoming'], ['paid', 'upcoming']] as const) {
-            const search = { statuses, sort, limit: 12, words: ['night'] }
+            const search = { statuses, outcomes: null, sort, limit: 12, words: ['night'] }
             assert.deepEqual(readAll(find, search, 5), naiveSearch(known, 'night', search), sort)
           }
         }
@@ -131,7 +137,7 @@ suite('a search for contests in the store', () => {
     readingTitled(titles, (find) => {
       for (const sort of CONTEST_SORTS) {
         for (const statuses of [null, ['upcoming']] as const) {
-          const asked = { statuses, sort, after: null }
+          const asked = { statuses, outcomes: null, sort, after: null }
           assert.equal(find({ ...asked, limit: 2, words: ['night'] }, 40).contests.length, 2, sort)
           assert.equal(find({ ...asked, limit: 12, words: [] }, 5).contests.length, 12, sort)
         }

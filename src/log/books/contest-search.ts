@@ -1,11 +1,18 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { isAsked } from '../../project/answers/contest-order.ts'
 import { hasWords, joinWords } from '../../project/answers/contest-words.ts'
-import type { ContestSearch, FoundContests, Head } from '../../project/fold/books.ts'
+import type { ContestFilter, ContestSearch, FoundContests, Head } from '../../project/fold/books.ts'
 import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
-import { CONTEST_STATUSES, type ContestSort } from '../../protocol/enumerations.ts'
+import {
+  CONTEST_OUTCOMES,
+  CONTEST_STATUSES,
+  type ContestOutcome,
+  type ContestSort,
+  type ContestStatus,
+} from '../../protocol/enumerations.ts'
 import { type ContestId, contestIdOf, type Seq } from '../../protocol/seq.ts'
 import { number, type Row, text } from '../store/codec.ts'
 import { amountKey } from './amount-key.ts'
@@ -87,8 +94,23 @@ export function openContestSearch(
   }
 }
 
-function isFound({ status, title }: ContestState, { statuses, words }: ContestSearch): boolean {
-  return (statuses === null || statuses.includes(status)) && hasWords(joinWords(title), words)
+function isFound(contest: ContestState, search: ContestSearch): boolean {
+  return isAsked(contest, search) && hasWords(joinWords(contest.title), search.words)
+}
+
+/** Contests of one status and outcome. The indexes of contests begin with both. */
+type Part = readonly [status: ContestStatus, outcome: ContestOutcome | null]
+
+/** Parts that a filter asks for; null for all contests. An operator's disorder can make any of them. */
+export function contestParts({ statuses, outcomes }: ContestFilter): readonly Part[] | null {
+  return statuses === null && outcomes === null ? null : partsIn(statuses, outcomes)
+}
+
+function partsIn(statuses: ContestFilter['statuses'], outcomes: ContestFilter['outcomes']): readonly Part[] {
+  const ofStatus = outcomes ?? [null, ...CONTEST_OUTCOMES]
+  return [...new Set(statuses ?? CONTEST_STATUSES)].flatMap((status) =>
+    ofStatus.map((outcome): Part => [status, outcome]),
+  )
 }
 
 function placeOf(order: Order, contest: ContestState): Place {
@@ -121,7 +143,7 @@ function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
   const walks = new Map(Object.values(ORDERS).map((order) => [order, openWalks(db, order, examinedMax)]))
   return {
     changed: db.prepare(CONTESTS_SINCE),
-    byWords({ words, statuses }, { column }) {
+    byWords({ words, ...filter }, { column }) {
       const bounds = (word: string): readonly [string, string] => [word, `${word}${AFTER_WORDS}`]
       const rare = words
         .slice(0, WORDS_LOOKED_UP)
@@ -131,7 +153,7 @@ function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
       const rows = new Map(ofWord.all(...bounds(rare)).map((row) => [number(row, 'id'), row]))
       const places = [...rows.values()]
         .filter((row) => hasWords(text(row, 'words'), words))
-        .filter((row) => statuses === null || statuses.some((status) => status === row['status']))
+        .filter((row) => isInPart(row, contestParts(filter)))
         .map((row) => placeOfRow(row, column))
       return { places, end: null }
     },
@@ -151,23 +173,24 @@ function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
 /** Start of a walk (null for the first contest), and the contests whose rows in the list are outdated. */
 type WalkFrom = Readonly<{ start: Place | null; fresh: ReadonlySet<ContestId> }>
 
-/** Walks the list in an order. Each status has its own walk, so that no contest of another status is read. */
+/** Walks the list in an order. Each part has its own walk, so that no contest of another part is read. */
 function openWalks(
   db: DatabaseSync,
   order: Order,
   examinedMax: number,
 ): (search: ContestSearch, from: WalkFrom) => readonly Listed[] {
-  const ofStatus = openWalk(db, order, 'status = ?')
+  const ofPart = openWalk(db, order, 'status = ? AND outcome IS ?')
+  const isFilled = db.prepare('SELECT 1 FROM contest_list WHERE status = ? AND outcome IS ? LIMIT 1')
   // Only the newest contests have an order over all statuses.
   const ofAll = order.column === 'scheduled_seq' ? openWalk(db, order, 'scheduled_seq > 0') : null
   return (search, from) => {
-    const { statuses, words, limit } = search
-    if (statuses === null && ofAll !== null) {
+    const { statuses, outcomes, words, limit } = search
+    if (contestParts(search) === null && ofAll !== null) {
       return [ofAll(search, [], { ...from, rows: words.length === 0 ? limit + 1 : examinedMax })]
     }
-    const asked = statuses ?? CONTEST_STATUSES
+    const asked = partsIn(statuses, outcomes).filter((part) => isFilled.get(...part) !== undefined)
     const rows = words.length === 0 ? limit + 1 : Math.ceil(examinedMax / asked.length)
-    return asked.map((status) => ofStatus(search, [status], { ...from, rows }))
+    return asked.map((part) => ofPart(search, part, { ...from, rows }))
   }
 }
 
@@ -203,6 +226,13 @@ function openWalk(db: DatabaseSync, { column, descending }: Order, part: string)
     const last = tail.length <= fresh.size ? undefined : tail.findLast((row) => !fresh.has(idOf(row)))
     return { places, end: last === undefined ? null : placeOfRow(last, column) }
   }
+}
+
+function isInPart(row: Row, parts: readonly Part[] | null): boolean {
+  return (
+    parts === null ||
+    parts.some(([status, outcome]) => status === row['status'] && outcome === row['outcome'])
+  )
 }
 
 function idOf(row: Row): ContestId {

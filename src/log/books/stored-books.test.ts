@@ -4,9 +4,8 @@ import { naiveSearch, publishContests } from '../../../test/story/contest-story.
 import { testSigner } from '../../../test/story/signing.ts'
 import { openDirectory } from '../../../test/story/store-run.ts'
 import { contestWire } from '../../project/answers/contests.ts'
-import type { Books } from '../../project/fold/books.ts'
+import type { Books, ContestFilter } from '../../project/fold/books.ts'
 import { billionths } from '../../protocol/amount.ts'
-import type { ContestStatus } from '../../protocol/enumerations.ts'
 import { msOf } from '../../protocol/moment.ts'
 import { contestIdOf } from '../../protocol/seq.ts'
 import { openAppender } from '../append.ts'
@@ -15,38 +14,44 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
 
 const step = { kots: 1n, title: '' } as const
-/** Five contests are scheduled, the second and fourth begin, and the fourth ends. */
+/** Five contests are scheduled. The second begins, the fourth ends, and the third is cancelled. */
 const STEPS = [
   ...[0, 1, 2, 3, 4].map((contest) => ({ ...step, is: 'schedule', contest }) as const),
-  ...[1, 3, 3].map((contest) => ({ ...step, is: 'turn', contest }) as const),
+  ...[1, 3, 3, 3].map((contest) => ({ ...step, is: 'turn', contest }) as const),
+  { ...step, is: 'cancel', contest: 2 } as const,
 ]
 
-suite('a page of contests of some statuses', () => {
+suite('a page of contests of some statuses and outcomes', () => {
   test('has the newest first, after any contest and of any length', () => {
     using directory = openDirectory()
     const known = publishContests(directory.path, STEPS, 3)
     using db = openForReading(storePath(directory.path))
     const { contests }: Books = openBooks(db, openPrefixReader(db))()
-    const asked: readonly (readonly ContestStatus[] | null)[] = [
-      null,
-      ['upcoming'],
-      ['running', 'upcoming'],
-      ['upcoming', 'paying', 'running', 'upcoming'],
-      ['paid'],
+    const asked: readonly [statuses: ContestFilter['statuses'], outcomes?: ContestFilter['outcomes']][] = [
+      [null],
+      [['upcoming']],
+      [['running', 'upcoming']],
+      [['upcoming', 'paying', 'running', 'upcoming']],
+      [['paid']],
+      [null, ['cancelled']],
+      [null, ['paid', 'cancelled']],
+      [['paying'], [null]],
+      [['paid'], ['cancelled', 'lapsed', 'owing']],
     ]
-    for (const statuses of asked) {
-      const wanted = naiveSearch(known, '', { statuses, sort: 'newest' })
+    for (const [statuses, outcomes = null] of asked) {
+      const filter = { statuses, outcomes }
+      const wanted = naiveSearch(known, '', { ...filter, sort: 'newest' })
       for (const limit of [1, 2, 5, 6]) {
         for (const after of [null, ...wanted]) {
           const from = after === null ? 0 : wanted.indexOf(after) + 1
-          const page = contests({ statuses, after: after === null ? null : contestIdOf(after), limit })
+          const page = contests({ ...filter, after: after === null ? null : contestIdOf(after), limit })
           assert.deepEqual(
             page.map(({ id }) => id),
             wanted.slice(from, from + limit),
           )
         }
       }
-      assert.deepEqual(contests({ statuses, after: contestIdOf(1), limit: 5 }), [], 'after no contest')
+      assert.deepEqual(contests({ ...filter, after: contestIdOf(1), limit: 5 }), [], 'after no contest')
     }
   })
   test('makes a contest again only after an event of it', () => {
@@ -55,9 +60,9 @@ suite('a page of contests of some statuses', () => {
     assert.ok(changed)
     using db = openForReading(storePath(directory.path))
     const booksOf = openBooks(db, openPrefixReader(db))
-    const listed = () => booksOf().contests({ statuses: null, after: null, limit: 5 })
+    const listed = () => booksOf().contests({ ...ALL, after: null, limit: 5 })
     const found = () =>
-      booksOf().findContests({ statuses: null, words: [], sort: 'closesAt', after: null, limit: 5 }).contests
+      booksOf().findContests({ ...ALL, words: [], sort: 'closesAt', after: null, limit: 5 }).contests
     const before = listed()
     assert.deepEqual(new Set(found()), new Set(before))
     assert.ok([...listed(), ...found()].every((contest) => before.includes(contest)))
@@ -73,6 +78,8 @@ suite('a page of contests of some statuses', () => {
     }
   })
 })
+
+const ALL = { statuses: null, outcomes: null }
 
 /** Publishes a top-up of a contest's pool. */
 function topUp(path: string, id: number): void {

@@ -6,7 +6,7 @@ import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
 import { number, parseLoyalty, type Row, text } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
-import { openContestSearch } from './contest-search.ts'
+import { openContestSearch, contestParts } from './contest-search.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { openContests, openCorrections, type StoredContests } from './stored-repository.ts'
 import { openUnpaid } from './unpaid-rows.ts'
@@ -63,9 +63,11 @@ function openListings(
   const contests = db.prepare(
     'SELECT * FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
   )
-  const contestsOf = db.prepare(
-    'SELECT * FROM contests WHERE status = ? AND scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
+  const seqsOf = db.prepare(
+    `SELECT scheduled_seq FROM contests WHERE status = ? AND outcome IS ? AND scheduled_seq < ?
+     ORDER BY scheduled_seq DESC LIMIT ?`,
   )
+  const scheduledAt = db.prepare('SELECT * FROM contests WHERE scheduled_seq = ?')
   const payouts = db.prepare(
     `SELECT e.line AS line FROM takes t JOIN events e ON e.seq = t.seq
      WHERE t.contest = ? AND t.seq > ? AND t.lot = 0 ORDER BY t.seq LIMIT ?`,
@@ -73,18 +75,20 @@ function openListings(
   const loyalty = db.prepare('SELECT body FROM loyalty ORDER BY month')
   return {
     contest: contestOf,
-    contests({ statuses, after, limit }) {
+    contests({ after, limit, ...filter }) {
       const last = after === null ? undefined : contestOf(after)
       if (after !== null && last === undefined) return []
       const before = last?.scheduledSeq ?? Number.MAX_SAFE_INTEGER
-      // One query for each status, so that no row of another status is read.
-      const lists =
-        statuses === null
-          ? [contests.all(before, limit)]
-          : [...new Set(statuses)].map((status) => contestsOf.all(status, before, limit))
-      const [only = []] = lists
-      const rows = lists.length <= 1 ? only : lists.flat().toSorted(byScheduled).slice(0, limit)
-      return rows.map((row) => shownOf(row))
+      const parts = contestParts(filter)
+      if (parts === null) return contests.all(before, limit).map(shownOf)
+      // One query for each part, so that no row of another part is read.
+      const seqs = parts.flatMap((part) =>
+        seqsOf.all(...part, before, limit).map((row) => number(row, 'scheduled_seq')),
+      )
+      return seqs
+        .toSorted((a, b) => b - a)
+        .slice(0, limit)
+        .flatMap((seq) => scheduledAt.all(seq).map(shownOf))
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
@@ -92,9 +96,4 @@ function openListings(
     loyalty: () => loyalty.all().map((row) => parseLoyalty(text(row, 'body'))),
     correction: openCorrections(db),
   }
-}
-
-/** Newest first. */
-function byScheduled(a: Row, b: Row): number {
-  return number(b, 'scheduled_seq') - number(a, 'scheduled_seq')
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { suite, test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { boundOf, DAY_MS, floorTo, MINUTE_MS, monthOf } from '../../protocol/moment.ts'
-import { CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/enumerations.ts'
+import { CONTEST_OUTCOMES, CONTEST_SORTS, CONTEST_STATUSES } from '../../protocol/enumerations.ts'
 import { contestIdOf, nextSeq, seqOf } from '../../protocol/seq.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import { openDirectory, reading, write } from '../../../test/story/store-run.ts'
@@ -73,13 +73,14 @@ function askEverything(snapshot: Snapshot): void {
   }
   const contest = contestIdOf(1)
   books.contest(contest)
-  for (const statuses of [null, CONTEST_STATUSES]) {
-    for (const after of [null, contest]) books.contests({ statuses, after, limit: 10 })
-  }
   for (const statuses of [null, CONTEST_STATUSES])
-    for (const sort of CONTEST_SORTS)
-      for (const words of [[], ['cup']])
-        for (const after of [null, contest]) books.findContests({ statuses, words, sort, after, limit: 10 })
+    for (const outcomes of [null, CONTEST_OUTCOMES])
+      for (const after of [null, contest]) {
+        const page = { statuses, outcomes, after, limit: 10 }
+        books.contests(page)
+        for (const sort of CONTEST_SORTS)
+          for (const words of [[], ['cup']]) books.findContests({ ...page, words, sort })
+      }
   books.payoutLines(contest, seqOf(0), 10)
   for (const contestId of [null, contest]) {
     books.unpaid({ contestId, after: 0, limit: 10 })

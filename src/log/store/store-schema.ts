@@ -1,7 +1,7 @@
 import { ARCHIVE_TABLES } from './archive-tables.ts'
 
 /** Version of the tables, raised when they change. `daybook upgrade` brings a store of an older version to this one. */
-export const SCHEMA_VERSION = 14
+export const SCHEMA_VERSION = 15
 /** First version of Daybook that reads `SCHEMA_VERSION`. A store names it, so that an older Daybook can report it. */
 export const SCHEMA_NEEDS = '0.1.0'
 /** The oldest schema that `daybook upgrade` reads. Those before it belong to clones from before the first release. */
@@ -124,17 +124,17 @@ CREATE TABLE contests (
   id INTEGER PRIMARY KEY, title TEXT, status TEXT NOT NULL, opens_at INTEGER NOT NULL, closes_at INTEGER NOT NULL,
   opened_at INTEGER, closed_at INTEGER, paid_at INTEGER, cancelled_at INTEGER,
   entries TEXT NOT NULL, plays TEXT NOT NULL, spent TEXT NOT NULL,
-  scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, sums TEXT NOT NULL
+  scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, outcome TEXT, sums TEXT NOT NULL
 ) STRICT;
-CREATE INDEX contests_status ON contests (status, scheduled_seq);
+CREATE INDEX contests_status ON contests (status, outcome, scheduled_seq);
 CREATE TABLE contest_list (
-  scheduled_seq INTEGER PRIMARY KEY, id INTEGER NOT NULL, status TEXT NOT NULL, closes_at INTEGER NOT NULL,
-  pool TEXT NOT NULL, not_redeemed TEXT NOT NULL, words TEXT NOT NULL
+  scheduled_seq INTEGER PRIMARY KEY, id INTEGER NOT NULL, status TEXT NOT NULL, outcome TEXT,
+  closes_at INTEGER NOT NULL, pool TEXT NOT NULL, not_redeemed TEXT NOT NULL, words TEXT NOT NULL
 ) STRICT;
-CREATE INDEX contest_list_newest ON contest_list (status, scheduled_seq);
-CREATE INDEX contest_list_closes_at ON contest_list (status, closes_at, scheduled_seq);
-CREATE INDEX contest_list_pool ON contest_list (status, pool, scheduled_seq);
-CREATE INDEX contest_list_not_redeemed ON contest_list (status, not_redeemed, scheduled_seq);
+CREATE INDEX contest_list_newest ON contest_list (status, outcome, scheduled_seq);
+CREATE INDEX contest_list_closes_at ON contest_list (status, outcome, closes_at, scheduled_seq);
+CREATE INDEX contest_list_pool ON contest_list (status, outcome, pool, scheduled_seq);
+CREATE INDEX contest_list_not_redeemed ON contest_list (status, outcome, not_redeemed, scheduled_seq);
 CREATE TABLE contest_words (
   word TEXT NOT NULL, scheduled_seq INTEGER NOT NULL, PRIMARY KEY (word, scheduled_seq)
 ) STRICT, WITHOUT ROWID;

@@ -103,8 +103,13 @@ export const ANSWERS: {
     })
   },
   contests(log, { query }) {
-    const asked = { status: query.list('status'), q: query.word('q'), sort: query.word('sort') }
-    const search = resolveContests(log, { ...asked, ...pageIn(query) })
+    const asked = { status: query.list('status'), outcome: query.list('outcome') }
+    const search = resolveContests(log, {
+      ...asked,
+      q: query.word('q'),
+      sort: query.word('sort'),
+      ...pageIn(query),
+    })
     if (!search.ok) return search
     const compute = (books: Books): Parsed<Contests> => answerContests(books, search.value)
     return parsed({ freshness: 'log', list: 'contests', compute })

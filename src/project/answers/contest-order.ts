@@ -1,7 +1,7 @@
 import type { Amount } from '../../protocol/amount.ts'
 import type { ContestSort } from '../../protocol/enumerations.ts'
-import type { ContestSearch, FoundContests } from '../fold/books.ts'
-import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import type { ContestFilter, ContestSearch, FoundContests } from '../fold/books.ts'
+import { type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import { hasWords, joinWords } from './contest-words.ts'
 import { contestWire } from './contests.ts'
 
@@ -25,14 +25,22 @@ function byAmount(of: (contest: ContestState) => Amount): Compare {
   }
 }
 
+/** Whether a contest has one of the asked statuses and outcomes. */
+export function isAsked(contest: ContestState, { statuses, outcomes }: ContestFilter): boolean {
+  return (
+    (statuses === null || statuses.includes(contest.status)) &&
+    (outcomes === null || outcomes.includes(outcomeOf(contest)))
+  )
+}
+
 /** Finds contests among all of them, without an index. */
 export function findAmong(all: Iterable<ContestState>, search: ContestSearch): FoundContests {
-  const { statuses, words, sort, after, limit } = search
+  const { words, sort, after, limit } = search
   const compare = ORDERS[sort]
   const contests = [...all]
   const from = contests.find(({ id }) => id === after)
   const found = contests
-    .filter(({ status }) => statuses === null || statuses.includes(status))
+    .filter((contest) => isAsked(contest, search))
     .filter(({ title }) => hasWords(joinWords(title), words))
     .filter((contest) => from === undefined || compare(from, contest) < 0)
     .toSorted(compare)

@@ -3,7 +3,12 @@ import { formatAt } from '../../protocol/moment.ts'
 import { ROWS_MAX, TOP_ROWS_MAX } from '../../protocol/parameters.ts'
 import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import type { Contests, ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
-import { CONTEST_SORTS, CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
+import {
+  CONTEST_OUTCOMES,
+  CONTEST_SORTS,
+  CONTEST_STATUSES,
+  type ContestStatus,
+} from '../../protocol/enumerations.ts'
 import { type ContestId, contestIdOf } from '../../protocol/seq.ts'
 import { asOf, atOf, toCount } from './as-of.ts'
 import { searchWords } from './contest-words.ts'
@@ -18,6 +23,7 @@ import { type Paging, pathTo } from './paging.ts'
 type ContestsQuery = Paging &
   Readonly<{
     status?: readonly string[] | undefined
+    outcome?: readonly string[] | undefined
     q?: string | undefined
     sort?: string | undefined
   }>
@@ -25,6 +31,7 @@ type ContestsQuery = Paging &
 /** A query for contests that is ready to be answered. */
 type ContestsAsked = Readonly<{
   status: readonly string[] | undefined
+  outcome: readonly string[] | undefined
   q: string | undefined
   limit: number | undefined
   search: ContestSearch
@@ -37,7 +44,7 @@ function isTopSort(sort: string | undefined): boolean {
 
 /** Search of a query. Refused when parameters do not fit each other or name nothing. */
 export function resolveContests(books: Books, query: ContestsQuery): Parsed<ContestsAsked> {
-  const { status, q, limit } = query
+  const { status, outcome, q, limit } = query
   const sort = CONTEST_SORTS.find((one) => one === query.sort) ?? 'newest'
   const words = q === undefined ? [] : searchWords(q)
   if (q !== undefined && words.length === 0) return unfit('q', 'must contain a letter, a digit or a symbol.')
@@ -53,12 +60,13 @@ export function resolveContests(books: Books, query: ContestsQuery): Parsed<Cont
   const statuses = status === undefined ? null : statesOf(status)
   const search = {
     statuses,
+    outcomes: outcome === undefined ? null : CONTEST_OUTCOMES.filter((one) => outcome.includes(one)),
     words,
     sort,
     after: cursor.value,
     limit: limit ?? (isTop ? TOP_ROWS_MAX : ROWS_MAX),
   }
-  return parsed({ status, q, limit, search })
+  return parsed({ status, outcome, q, limit, search })
 }
 
 function unfit(parameter: string, rule: string): Parsed<never> {
@@ -71,7 +79,10 @@ function unfit(parameter: string, rule: string): Parsed<never> {
  * examined its maximum of contests ends early, and `next` continues it. A search for the largest amounts is refused
  * instead.
  */
-export function answerContests(books: Books, { status, q, limit, search }: ContestsAsked): Parsed<Contests> {
+export function answerContests(
+  books: Books,
+  { status, outcome, q, limit, search }: ContestsAsked,
+): Parsed<Contests> {
   const { words, sort } = search
   const isPlain = words.length === 0 && sort === 'newest'
   const { contests: found, next } = isPlain ? newestContests(books, search) : books.findContests(search)
@@ -83,6 +94,7 @@ export function answerContests(books: Books, { status, q, limit, search }: Conte
   }
   const repeated = {
     status: status?.join(','),
+    outcome: outcome?.join(','),
     q: q === undefined ? undefined : encodeURIComponent(q),
     sort: sort === 'newest' ? undefined : sort,
   }
@@ -91,9 +103,9 @@ export function answerContests(books: Books, { status, q, limit, search }: Conte
 }
 
 /** The newest contests, which need no list of their own. */
-function newestContests(books: Books, { statuses, after, limit }: ContestSearch): FoundContests {
+function newestContests(books: Books, { statuses, outcomes, after, limit }: ContestSearch): FoundContests {
   // One row more than the page shows whether another page follows.
-  const found = books.contests({ statuses, after, limit: limit + 1 })
+  const found = books.contests({ statuses, outcomes, after, limit: limit + 1 })
   const next = found.length > limit ? found[limit - 1]?.id : undefined
   return { contests: found.slice(0, limit), next: next === undefined ? null : contestIdOf(next) }
 }

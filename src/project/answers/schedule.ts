@@ -24,7 +24,7 @@ export function schedule(books: Books): Schedule {
 }
 
 function every(books: Books, status: ContestStatus): readonly ContestWire[] {
-  return books.contests({ statuses: [status], after: null, limit: SEQ_MAX })
+  return books.contests({ statuses: [status], outcomes: null, after: null, limit: SEQ_MAX })
 }
 
 function planned(

@@ -1,5 +1,5 @@
 import type { Ms } from '../../protocol/moment.ts'
-import type { ContestSort, ContestStatus } from '../../protocol/enumerations.ts'
+import type { ContestOutcome, ContestSort, ContestStatus } from '../../protocol/enumerations.ts'
 import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { ContestState } from './contest.ts'
@@ -28,14 +28,20 @@ export type Activity = Readonly<{
   spentByKind: ReadonlyMap<string, bigint>
 }>
 
-/** Search for contests. `words` are folded, and each must begin a word of the title. */
-export type ContestSearch = Readonly<{
+/** Contests of these statuses and outcomes; null for all. An outcome of null finds contests that have none yet. */
+export type ContestFilter = Readonly<{
   statuses: readonly ContestStatus[] | null
-  words: readonly string[]
-  sort: ContestSort
-  after: ContestId | null
-  limit: number
+  outcomes: readonly (ContestOutcome | null)[] | null
 }>
+
+/** Search for contests. `words` are folded, and each must begin a word of the title. */
+export type ContestSearch = ContestFilter &
+  Readonly<{
+    words: readonly string[]
+    sort: ContestSort
+    after: ContestId | null
+    limit: number
+  }>
 
 /**
  * Result of a search. `next` is the contest after which it continues; null at its end. A search that has examined its
@@ -65,11 +71,7 @@ export type Books = Readonly<{
   contest(id: ContestId): ContestState | undefined
   /** Contests as answers show them, after the contest `after`, by descending seq of their `contest/scheduled`. */
   contests(
-    query: Readonly<{
-      statuses: readonly ContestStatus[] | null
-      after: ContestId | null
-      limit: number
-    }>,
+    query: ContestFilter & Readonly<{ after: ContestId | null; limit: number }>,
   ): readonly ContestWire[]
   /** Contests that a search finds, in its order. */
   findContests(search: ContestSearch): FoundContests

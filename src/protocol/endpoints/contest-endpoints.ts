@@ -197,10 +197,20 @@ export const CONTEST_ENDPOINTS = {
     schema: contestsSchema,
     parameters: {
       status: {
-        form: { is: 'list-of', values: [...CONTEST_STATUSES, 'closed'] },
+        form: {
+          is: 'list-of',
+          values: [...CONTEST_STATUSES, 'closed'],
+          elsewhere: { cancelled: 'outcome=cancelled', owing: 'outcome=owing', lapsed: 'outcome=lapsed' },
+        },
         absent: 'every status',
         meaning: 'Only contests of these statuses; closed = paying and paid',
         example: 'running,paying',
+      },
+      outcome: {
+        form: { is: 'list-of', values: CONTEST_OUTCOMES },
+        absent: 'every outcome and none',
+        meaning: 'Only contests that came to this; `cancelled` from `contest/cancelled` on',
+        example: 'owing,lapsed',
       },
       q: {
         form: { is: 'text', charsMax: SEARCH_CHARS_MAX, guarded: true },

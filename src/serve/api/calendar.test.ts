@@ -19,6 +19,8 @@ const moved = (contestId: number, opensInDays: number, closesInDays: number): St
   return { type: 'contest', kind: 'rescheduled', contestId, details }
 }
 
+const turned = (contestId: number, kind: string): StoryEvent => ({ type: 'contest', kind, contestId })
+
 const loyalty = (paysInDays: number): StoryEvent => {
   const details = { month: MONTH, paysAt: msOf(LAUNCH + paysInDays * DAY_MS) }
   return { type: 'loyalty', kind: 'scheduled', details }
@@ -115,6 +117,23 @@ suite('the calendar feed', () => {
       assert.equal(await later.text(), text, path)
       assert.equal(later.headers.get('etag'), first.headers.get('etag'), path)
     }
+  })
+
+  test('keeps the entries of a cancelled contest with STATUS:CANCELLED and a higher SEQUENCE', async () => {
+    await using stage = await openApiStage({
+      story: [plan(1, 'First', DAY_MS), plan(2, null, DAY_MS), turned(2, 'opened')],
+    })
+    assert.doesNotMatch(await feedOf(stage), /^STATUS/m)
+    stage.append([moved(2, 1, 3), turned(1, 'cancelled'), turned(2, 'cancelled')])
+    assert.deepEqual(await revisionsOf(stage), {
+      'contest-2-closes': '2 at minute 5',
+      'contest-1-opens': '1 at minute 4',
+      'contest-1-closes': '1 at minute 4',
+    })
+    const feed = await feedOf(stage)
+    assert.deepEqual(valuesOf(feed, 'STATUS'), ['CANCELLED', 'CANCELLED', 'CANCELLED'])
+    stage.append([turned(1, 'paid'), turned(2, 'paid')])
+    assert.equal(await feedOf(stage), feed)
   })
 
   test('of a contest that was never planned begins with its first event', async () => {

@@ -1,4 +1,4 @@
-import type { Planned } from '../../protocol/endpoints/contest-endpoints.ts'
+import type { ContestWire, Planned } from '../../protocol/endpoints/contest-endpoints.ts'
 import type { LogReader, Snapshot } from '../../log/store/reader.ts'
 import { schedule } from '../../project/answers/schedule.ts'
 import { isolateDirection } from '../../protocol/foreign-text.ts'
@@ -12,19 +12,25 @@ import {
   PAGE_LIMIT_MAX,
 } from '../../protocol/parameters.ts'
 import type { EventType } from '../../protocol/rules.ts'
-import ical from 'ical-generator'
+import ical, { ICalEventStatus } from 'ical-generator'
 
 /** Name and public URL of a service with pages, which the API does not know. */
 type CalendarSite = Readonly<{ name: string; url: string }>
 
+/** Cancelled contests that a calendar names, the newest. They are beside the planned entries. */
+const CANCELLED_CONTESTS_MAX = 20
+
 /**
- * Opens a formatter of the schedule as an iCalendar feed. A moved date keeps its UID. With a site, the feed has its name,
+ * Opens a formatter of the schedule as an iCalendar feed. A moved date keeps its UID, and so does one that a
+ * cancellation makes void. With a site, the feed has its name,
  * and each entry the address of its page.
  */
 export function openScheduleCalendar(origin: string, site?: CalendarSite): (snapshot: Snapshot) => string {
   const formatEntries = openCalendar()
   return (snapshot) => {
-    const { kept, note } = soonestOf(entriesOf(snapshot, site))
+    const soonest = soonestOf(entriesOf(snapshot, site))
+    const { note } = soonest
+    const kept = [...soonest.kept, ...cancelledOf(snapshot, site)]
     const contests = kept.flatMap(({ contestId }) => (contestId === null ? [] : [contestIdOf(contestId)]))
     const revisions = contestRevisions(snapshot, [...new Set(contests)])
     return formatEntries({
@@ -48,34 +54,70 @@ type PlannedEntry = Omit<CalendarMoment, keyof Revision> &
     revision: (of: ContestRevisions | undefined) => Revision | undefined
   }>
 
-function entriesOf(snapshot: Snapshot, site: CalendarSite | undefined): readonly PlannedEntry[] {
-  const { opens, closes, nextLoyaltyPayment } = schedule(snapshot.books)
-  const page = (path: string): Pick<CalendarMoment, 'url'> =>
-    site === undefined ? {} : { url: `${site.url}${path}` }
-  const planned = (one: Planned, word: 'opens' | 'closes'): PlannedEntry => ({
+/** Address of an entry's page; absent in the calendar of the API. */
+function pageOf(site: CalendarSite | undefined, path: string): Pick<CalendarMoment, 'url'> {
+  return site === undefined ? {} : { url: `${site.url}${path}` }
+}
+
+/** Entry of a planned opening or closing. */
+function plannedEntry(
+  one: Pick<Planned, 'contestId' | 'title' | 'atMs'>,
+  word: 'opens' | 'closes',
+  site: CalendarSite | undefined,
+): PlannedEntry {
+  return {
     id: `contest-${one.contestId}-${word}`,
     atMs: one.atMs,
     summary: `${titleOf(one)} ${word}`,
     contestId: one.contestId,
     revision: (of) => of?.[word],
-    ...page(`/contests/${one.contestId}/ledger`),
-  })
+    ...pageOf(site, `/contests/${one.contestId}/ledger`),
+  }
+}
+
+/** Entries of the newest cancelled contests: the moments that their cancellation made void. */
+function cancelledOf({ books }: Snapshot, site: CalendarSite | undefined): readonly PlannedEntry[] {
+  const asked = {
+    statuses: null,
+    outcomes: ['cancelled'],
+    after: null,
+    limit: CANCELLED_CONTESTS_MAX,
+  } as const
+  const cancelled = (contest: ContestWire, word: 'opens' | 'closes', atMs: number): PlannedEntry => {
+    const planned = plannedEntry({ ...contest, contestId: contest.id, atMs }, word, site)
+    const changedMs = msOf(contest.cancelledAtMs ?? atMs)
+    return {
+      ...planned,
+      status: ICalEventStatus.CANCELLED,
+      revision: (of) => ({ sequence: (of?.[word].sequence ?? 0) + 1, changedMs }),
+    }
+  }
+  return books
+    .contests(asked)
+    .flatMap((contest) => [
+      ...(contest.openedAt === null ? [cancelled(contest, 'opens', contest.opensAtMs)] : []),
+      cancelled(contest, 'closes', contest.closesAtMs),
+    ])
+}
+
+function entriesOf(snapshot: Snapshot, site: CalendarSite | undefined): readonly PlannedEntry[] {
+  const { opens, closes, nextLoyaltyPayment } = schedule(snapshot.books)
   const payments = nextLoyaltyPayment === null ? [] : [nextLoyaltyPayment]
   return [
-    ...opens.map((one) => planned(one, 'opens')),
-    ...closes.map((one) => planned(one, 'closes')),
+    ...opens.map((one) => plannedEntry(one, 'opens', site)),
+    ...closes.map((one) => plannedEntry(one, 'closes', site)),
     ...payments.map(({ month, atMs }) => ({
       id: `loyalty-${month}`,
       atMs,
       summary: `Loyalty payment for ${month}`,
       contestId: null,
       revision: () => loyaltyRevision(snapshot, month),
-      ...page('/loyalty/runs'),
+      ...pageOf(site, '/loyalty/runs'),
     })),
   ]
 }
 
-function titleOf({ contestId, title }: Planned): string {
+function titleOf({ contestId, title }: Pick<Planned, 'contestId' | 'title'>): string {
   return title === null ? `Contest ${contestId}` : `Contest ${contestId} (${isolateDirection(title)})`
 }
 
@@ -221,6 +263,8 @@ export type CalendarMoment = Readonly<{
   changedMs: Ms
   summary: string
   description?: string
+  /** `CANCELLED` when it will not take place (`STATUS`). */
+  status?: ICalEventStatus
   /** Page about the entry. */
   url?: string
 }>

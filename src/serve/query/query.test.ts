@@ -85,6 +85,14 @@ suite('a query', () => {
     )
   })
 
+  test('names the parameter that has a value of a list instead', () => {
+    const query = parseQuery('status=paid,cancelled', endpointOf('contests').parameters)
+    assert.match(
+      query.ok ? '' : query.problem.detail,
+      /^`status` .* Use `outcome=cancelled`\. Allowed: upcoming, /,
+    )
+  })
+
   test('may be empty', () => {
     assert.equal(accepted('').format(), '')
   })

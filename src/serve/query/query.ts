@@ -321,7 +321,7 @@ function invalid(form: ParameterForm, text = ''): Refusal {
         allowed: form.values,
       }
     case 'list-of':
-      return { message: listMessage(text, form.values), allowed: form.values }
+      return { message: listMessage(text, form), allowed: form.values }
     case 'words':
       return { message: `must be ${LIST_FORM}. Each is ${WORD_FORM}.` }
     case 'integers':
@@ -330,11 +330,15 @@ function invalid(form: ParameterForm, text = ''): Refusal {
 }
 
 /** Fault of a list of known values: an unknown one, or too many. */
-function listMessage(text: string, values: readonly string[]): string {
+function listMessage(
+  text: string,
+  { values, elsewhere = {} }: Extract<ParameterForm, { is: 'list-of' }>,
+): string {
   const known = values.join(', ')
   if (text.split(',', LIST_VALUES_MAX + 1).length > LIST_VALUES_MAX)
     return `must be ${LIST_FORM}, out of ${known}.`
-  const meant = meantBy(text, values)
+  const instead = Object.keys(elsewhere).find((one) => text.split(',').includes(one))
+  const meant = instead === undefined ? meantBy(text, values) : ` Use \`${elsewhere[instead]}\`.`
   return `has a value that is not known.${meant} Allowed: ${known}. Give up to ${LIST_VALUES_MAX}, separated by commas.`
 }
 

@@ -3,7 +3,7 @@ import { boundOf, DAY_MS, floorTo, MINUTE_MS, type Ms, msOf } from '../../protoc
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { wordsOf } from '../../project/answers/contest-words.ts'
 import { BUCKETS_MAX, SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
-import { type Bucket, BUCKETS, CONTEST_SORTS } from '../../protocol/enumerations.ts'
+import { type Bucket, BUCKETS, CONTEST_OUTCOMES, CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { Source } from '../reading/source.ts'
 import type { FigureQuery } from './published-answer.ts'
 import { WrongError } from '../reading/finding.ts'
@@ -76,13 +76,14 @@ export function figurePages(endpoint: RecomputedEndpoint, place: number | null =
   }
 }
 
-/** Queries for contests of a status, in each order, and by a word of a title. */
+/** Queries for contests of a status, of each outcome, in each order, and by a word of a title. */
 function contestQueries({ contests, pickedTitle = '' }: Known): Queries {
   const [word] = wordsOf(pickedTitle)
   // A search over more contests may end early, but never before its first match.
   const limit = contests.length > SEARCH_EXAMINED_MAX ? '&limit=1' : ''
   return [
     figureQuery('contests', '?status=closed'),
+    ...CONTEST_OUTCOMES.map((outcome) => figureQuery('contests', `?outcome=${outcome}`)),
     ...CONTEST_SORTS.filter((sort) => sort !== 'newest').map((sort) =>
       figureQuery('contests', `?sort=${sort}&limit=100`),
     ),

@@ -15,7 +15,7 @@ import {
   type Take,
   underHold,
 } from '../../project/fold/contest.ts'
-import { findAmong } from '../../project/answers/contest-order.ts'
+import { findAmong, isAsked } from '../../project/answers/contest-order.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import { type EventType, isListedPayout } from '../../protocol/rules.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
@@ -244,11 +244,11 @@ type StateTables = Readonly<{
 function listingsOf({ contests, payouts, loyalty, corrections, lots }: StateTables): HeadBooks {
   return {
     contest: (id) => contests.get(id),
-    contests({ statuses, after, limit }) {
+    contests({ after, limit, ...filter }) {
       const before = after === null ? Infinity : (contests.get(after)?.scheduledSeq ?? 0)
       return [...contests.values()]
         .filter((contest) => contest.scheduledSeq < before)
-        .filter((contest) => statuses === null || statuses.includes(contest.status))
+        .filter((contest) => isAsked(contest, filter))
         .toSorted((a, b) => b.scheduledSeq - a.scheduledSeq)
         .slice(0, limit)
         .map(contestWire)

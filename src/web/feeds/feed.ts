@@ -47,7 +47,7 @@ export function feedRoute(api: Api, site: Site, identity: LogIdentity): AnswerRo
         body: feedOf(events, asOf.at, ask, {
           site,
           tag: tagOf(identity),
-          nameOf: await namesOf(events, api, ask),
+          contestOf: await contestsOf(events, api, ask),
         }),
       }
     },
@@ -64,18 +64,26 @@ function tagOf({ origin, id }: LogIdentity): string {
 }
 
 /** Settings that all entries of a feed share. */
-type Feed = Readonly<{ site: Site; tag: string; nameOf: (contestId: number) => string }>
+type Feed = Readonly<{ site: Site; tag: string; contestOf: (id: number) => FeedContest }>
 
-/** Names of the events' contests. */
-async function namesOf(events: readonly EventWire[], api: Api, ask: RouteRequest): Promise<Feed['nameOf']> {
-  const names = new Map<number, string>()
+/** Contest of a feed's entry, as its title needs it. */
+type FeedContest = Readonly<{ name: string; isCancelled: boolean }>
+
+/** Contests of the events. */
+async function contestsOf(
+  events: readonly EventWire[],
+  api: Api,
+  ask: RouteRequest,
+): Promise<Feed['contestOf']> {
+  const contests = new Map<number, FeedContest>()
   for (const id of new Set(events.map(({ contestId }) => contestId))) {
     if (id === null) continue
     const asked = await api.ask('contest', ask, { segments: { id: String(id) } })
     if (!asked.ok) continue
-    names.set(id, contestName(id, asked.value.answer.title))
+    const { title, outcome } = asked.value.answer
+    contests.set(id, { name: contestName(id, title), isCancelled: outcome === 'cancelled' })
   }
-  return (id) => names.get(id) ?? contestName(id, null)
+  return (id) => contests.get(id) ?? { name: contestName(id, null), isCancelled: false }
 }
 
 /** Atom document. `headAt`, the moment of the newest event, dates a feed without entries. */
@@ -101,13 +109,13 @@ function feedOf(events: readonly EventWire[], headAt: string | null, ask: RouteR
   )
 }
 
-function entryOf(event: EventWire, base: string, { site, tag, nameOf }: Feed): Html {
+function entryOf(event: EventWire, base: string, { site, tag, contestOf }: Feed): Html {
   const { seq, type, at, kots, tx } = event
   const moved = kots === null ? '' : ` Exact amount: ${kots} ${site.token}.`
   const paid = tx === null ? '' : ` Transaction ${tx}.`
   return html`
     <entry>
-      <title>${entryTitle(event, nameOf, site)}</title>
+      <title>${entryTitle(event, contestOf, site)}</title>
       <id>${tag}/events/${seq}</id>
       <link rel="alternate" type="text/html" href="${base}/events/${seq}" />
       <published>${at}</published>
@@ -136,10 +144,13 @@ const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<Rule
   },
 }
 
-/** Title of a feed entry, such as "First (contest 1) closed". Its amount is cut as on pages. */
+/**
+ * Title of a feed entry, such as "First (contest 1) closed". Its amount is cut as on pages. The end of a cancelled
+ * contest says so, because a settled one is a reason to congratulate.
+ */
 export function entryTitle(
   { type, kind, contestId, kots }: EventWire,
-  nameOf: (contestId: number) => string,
+  contestOf: Feed['contestOf'],
   { token }: Site,
 ): string {
   const happened = type === 'contest' || type === 'loyalty' ? happenedOf(type, kind) : undefined
@@ -147,11 +158,16 @@ export function entryTitle(
   if (amount !== null && type === 'loyalty' && kind === 'accrual')
     return `${amount} added to the loyalty fund`
   const moved = amount === null ? '' : `, ${amount}`
-  const contest = contestId === null ? null : nameOf(contestId)
-  if (happened !== undefined) return `${contest ?? 'The loyalty reward'} ${happened}${moved}`
+  const { name: contest, isCancelled } = contestId === null ? NO_CONTEST : contestOf(contestId)
+  if (happened !== undefined) {
+    const refunded = isCancelled && kind === 'paid' ? ': it was cancelled, and what it held is refunded' : ''
+    return `${contest ?? 'The loyalty reward'} ${happened}${refunded}${moved}`
+  }
   const what = type === 'correction' ? `Correction of a ${kind}` : titleOf(type, kind)
   return `${what}${moved}${contest === null ? '' : `: ${contest}`}`
 }
+
+const NO_CONTEST = { name: null, isCancelled: false }
 
 /** Type and kind in words: `Payout to voters`. */
 function titleOf(type: EventWire['type'], kind: string): string {

@@ -202,6 +202,24 @@ suite('the contests', () => {
     )
   })
 
+  test('of an outcome are a list with its own tab', async () => {
+    const cancelled = { type: 'contest', kind: 'cancelled', contestId: 1 } as const
+    const story = [plan(1, 'First', HOUR_MS), plan(2, 'Second', HOUR_MS), cancelled]
+    const page = await seeContest('/contests?outcome=cancelled&q=first', story)
+    assert.match(page, /<h1>Contests found: cancelled<\/h1>/)
+    assert.match(
+      page,
+      /<a href="\/contests\?outcome=cancelled&amp;q=first"\s+aria-current="page">Cancelled<\/a>/,
+    )
+    assert.match(page, /<input type="hidden" name="outcome" value="cancelled" \/>/)
+    assert.match(page, /data-state="cancelled"/)
+    assert.doesNotMatch(page, /Second/)
+    assert.match(
+      await seeContest('/contests?outcome=owing', story),
+      /No contest is settled and owing again now\./,
+    )
+  })
+
   test('of a state without contests say so, and link what is planned', async () => {
     const page = await seeContest('/contests?status=paying', [plan(1, 'First', HOUR_MS)])
     assert.match(page, /No contest is paying now\./)

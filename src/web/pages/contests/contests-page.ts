@@ -1,8 +1,10 @@
 import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { SEARCH_CHARS_MAX, TOP_ROWS_MAX } from '../../../protocol/parameters.ts'
 import {
+  CONTEST_OUTCOMES,
   CONTEST_SORTS,
   CONTEST_STATUSES,
+  type ContestOutcome,
   type ContestSort,
   type ContestStatus,
 } from '../../../protocol/enumerations.ts'
@@ -57,7 +59,12 @@ function contestsControls(summary: LinkedAnswer<Summary>, view: View): Html {
 }
 
 function tabs({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html {
-  const chosen = query.list('status')?.join(',')
+  const chosen = query.format(NO_WORDS)
+  const ofOutcome = OUTCOME_TABS.map(([tab, outcome]) => {
+    const href = query.format({ ...ONE_PAGE, status: undefined, outcome })
+    const present = query.format({ ...NO_WORDS, status: undefined, outcome }) === chosen
+    return html`<li><a href="/contests${href}" ${present ? html` aria-current="page"` : null}>${tab}</a></li>`
+  })
   const links = TABS.map(([tab, status]) => {
     const number = derivedSum(
       (status === undefined ? CONTEST_STATUSES : [status]).map((state) => ({
@@ -65,23 +72,23 @@ function tabs({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html
         figure: answer.contests[state],
       })),
     )
-    const href = `/contests${query.format({ status, after: undefined, limit: undefined })}`
-    const present = status === chosen ? html` aria-current="page"` : null
+    const href = `/contests${query.format({ ...ONE_PAGE, status, outcome: undefined })}`
+    const isChosen = query.format({ ...NO_WORDS, status, outcome: undefined }) === chosen
+    const present = isChosen ? html` aria-current="page"` : null
     // A search finds fewer contests than a state has.
     const count = number === null || query.has('q') ? null : html` <small>${derived(number)}</small>`
     return html`<li><a href="${href}" ${present}>${tab}${count}</a></li>`
   })
   return html`<nav aria-label="States of contests">
     <ul class="tabs">
-      ${links}
+      ${links} ${ofOutcome}
     </ul>
   </nav>`
 }
 
-/** Form that searches the titles and sorts the list. It keeps the chosen states. */
+/** Form that searches the titles and sorts the list. It keeps the chosen states and outcomes. */
 function search(view: View): Html {
   const { query } = view
-  const status = query.list('status')?.join(',')
   const chosen = sortOf(view)
   return html`<form
     class="find"
@@ -91,7 +98,10 @@ function search(view: View): Html {
     aria-label="Contests"
     data-chrome
   >
-    ${status === undefined ? null : html`<input type="hidden" name="status" value="${status}" />`}
+    ${['status', 'outcome'].map((name) => {
+      const values = query.list(name)?.join(',')
+      return values === undefined ? null : html`<input type="hidden" name="${name}" value="${values}" />`
+    })}
     <input
       type="search"
       name="q"
@@ -123,7 +133,7 @@ function oneList({ contests, next }: Contests, summary: LinkedAnswer<Summary>, v
 /** Text of an empty list, with links to other contests. The tabs above it have the number of each state. */
 function emptyOf(next: string | null, view: View): Html {
   const { query } = view
-  const states = CONTEST_WORDS.filter(([status]) => query.list('status')?.includes(status) === true)
+  const states = statesIn(query)
   const leadText = query.has('q')
     ? next === null
       ? 'No contest in this list has all these words in its title.'
@@ -132,7 +142,7 @@ function emptyOf(next: string | null, view: View): Html {
       ? `There is no ${sortOf(view) === 'newest' ? 'older' : 'further'} contest in this list.`
       : states.length === 0
         ? 'There has been no contest yet.'
-        : `No contest is ${states.map(([, words]) => words).join(' or ')} now.`
+        : `No contest is ${states.join(' or ')} now.`
   return html`<p class="lead">${leadText}</p>
     <p>See <a href="/contests">all contests</a>, or <a href="/schedule">what is planned</a>.</p>`
 }
@@ -151,10 +161,25 @@ function pager(next: string | null, view: View): Html | null {
 }
 
 function titleOf(query: View['query']): string {
-  const states = query.list('status') ?? []
   const what = query.has('q') ? 'Contests found' : 'Contests'
-  const words = CONTEST_WORDS.filter(([status]) => states.includes(status)).map(([, named]) => named)
+  const words = statesIn(query)
   return words.length === 0 ? what : `${what}: ${words.join(', ')}`
+}
+
+/** States and outcomes that a query asks for, in words. */
+function statesIn(query: View['query']): readonly string[] {
+  const [states, outcomes] = [query.list('status') ?? [], query.list('outcome') ?? []]
+  return [
+    ...CONTEST_WORDS.filter(([status]) => states.includes(status)).map(([, words]) => words),
+    ...CONTEST_OUTCOMES.filter((one) => outcomes.includes(one)).map((one) => OUTCOME_WORDS[one]),
+  ]
+}
+
+const OUTCOME_WORDS: Readonly<Record<ContestOutcome, string>> = {
+  cancelled: 'cancelled',
+  owing: 'settled and owing again',
+  lapsed: 'settled with expired prizes',
+  paid: 'paid in full',
 }
 
 const CONTEST_WORDS = [
@@ -180,7 +205,7 @@ function sortOf({ query }: Pick<View, 'query'>): ContestSort {
 
 /** Whether a query asks for one list instead of the overview. */
 function isOneList(query: View['query']): boolean {
-  return ['status', 'q', 'sort', 'after', 'limit'].some((name) => query.has(name))
+  return ['status', 'outcome', 'q', 'sort', 'after', 'limit'].some((name) => query.has(name))
 }
 
 const TABS: readonly (readonly [tab: string, status: ContestStatus | undefined])[] = [
@@ -190,3 +215,12 @@ const TABS: readonly (readonly [tab: string, status: ContestStatus | undefined])
   ['To come', 'upcoming'],
   ['Settled', 'paid'],
 ]
+
+/** Outcomes with a tab. Few contests have another outcome than being paid in full. */
+const OUTCOME_TABS: readonly (readonly [tab: string, outcome: ContestOutcome])[] = [
+  ['Cancelled', 'cancelled'],
+]
+
+/** Parameters that do not choose a tab, and those of one page. */
+const ONE_PAGE = { after: undefined, limit: undefined }
+const NO_WORDS = { ...ONE_PAGE, q: undefined, sort: undefined }
