@@ -5,7 +5,7 @@ import type { Walk } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
 /**
- * Seqs in the order of an index, such as the events of one code, or of one contest and code. `first` has the first
+ * Seqs in the order of an index, such as the events of one code, or the contests of one status and outcome. `first` has the first
  * `FIRST_CHUNK` seqs of the walk. `read` returns the first `count` seqs between two exclusive bounds.
  */
 export type Run = Readonly<{
@@ -33,7 +33,7 @@ type Cursor = { readonly run: Run; chunk: readonly number[]; at: number; asked: 
  */
 export function mergeRuns(
   runs: readonly Run[],
-  { order, after, before }: Pick<Walk, 'order' | 'after' | 'before'>,
+  { order, after, before }: Readonly<{ order: Walk['order']; after: number; before: number }>,
 ): (count: number) => readonly number[] {
   const sign = order === 'asc' ? 1 : -1
   const headOf = ({ chunk, at }: Cursor): number => chunk[at] ?? 0

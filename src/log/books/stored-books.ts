@@ -6,6 +6,7 @@ import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
 import { number, parseLoyalty, type Row, text } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
+import { FIRST_CHUNK, mergeRuns, type Run } from '../event-runs.ts'
 import { openContestSearch, contestParts } from './contest-search.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { openContests, openCorrections, type StoredContests } from './stored-repository.ts'
@@ -64,7 +65,8 @@ function openListings(
     'SELECT * FROM contests WHERE scheduled_seq < ? ORDER BY scheduled_seq DESC LIMIT ?',
   )
   const seqsOf = db.prepare(
-    `SELECT scheduled_seq FROM contests WHERE status = ? AND outcome IS ? AND scheduled_seq < ?
+    `SELECT scheduled_seq FROM contests
+     WHERE status = ? AND outcome IS ? AND scheduled_seq > ? AND scheduled_seq < ?
      ORDER BY scheduled_seq DESC LIMIT ?`,
   )
   const scheduledAt = db.prepare('SELECT * FROM contests WHERE scheduled_seq = ?')
@@ -81,14 +83,13 @@ function openListings(
       const before = last?.scheduledSeq ?? Number.MAX_SAFE_INTEGER
       const parts = contestParts(filter)
       if (parts === null) return contests.all(before, limit).map(shownOf)
-      // One query for each part, so that no row of another part is read.
-      const seqs = parts.flatMap((part) =>
-        seqsOf.all(...part, before, limit).map((row) => number(row, 'scheduled_seq')),
-      )
-      return seqs
-        .toSorted((a, b) => b - a)
-        .slice(0, limit)
-        .flatMap((seq) => scheduledAt.all(seq).map(shownOf))
+      const runs = parts.map((part): Run => {
+        const read: Run['read'] = (low, high, count) =>
+          seqsOf.all(...part, low, high, count).map((row) => number(row, 'scheduled_seq'))
+        return { first: read(0, before, FIRST_CHUNK), read }
+      })
+      const page = mergeRuns(runs, { order: 'desc', after: 0, before })(limit)
+      return page.flatMap((seq) => scheduledAt.all(seq).map(shownOf))
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),
