@@ -9,7 +9,7 @@ import { contestIdOf, seqOf } from '../protocol/seq.ts'
 import { isMatch, naiveWalk } from '../../test/story/naive-walk.ts'
 import { randomLogs } from '../../test/story/random-log.ts'
 import { openDirectory, reading, write } from '../../test/story/store-run.ts'
-import { FIRST_CHUNK, mergeRuns, type Run } from './event-runs.ts'
+import { FIRST_CHUNK, mergeRuns, type Run } from './store/index-runs.ts'
 import type { LogFilter, Snapshot } from './store/reader.ts'
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 8)

@@ -61,13 +61,14 @@ suite('the figures of a service', () => {
     assert.deepEqual(folder.absent, [{ check: 'schedule', path: 'schedule' }])
   })
 
-  test('are asked of contests by status, in each order, and by a word of a title', async () => {
+  test('are asked of contests by status, of each outcome, in each order, and by a word of a title', async () => {
     const titled = publicLog(paidLog([]))
     const { answers } = await ask(undefined, { source: titled.source(), now: titled.now })
     assert.deepEqual(
       answers.map(({ path }) => path).filter((path) => path.startsWith('contests?')),
       [
         'contests?status=closed',
+        ...['cancelled', 'owing', 'lapsed', 'paid'].map((outcome) => `contests?outcome=${outcome}`),
         ...['closesAt', 'pool', 'prizesNotRedeemed'].map((sort) => `contests?sort=${sort}&limit=100`),
         'contests?q=a',
       ],
