@@ -26,7 +26,7 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
 import { openContests } from './stored-repository.ts'
 
-const questions = fc.record({
+const wordSearches = fc.record({
   q: fc
     .array(fc.constantFrom(...TITLE_WORDS, 'c', 's', '1', '東', 'o', 'absent'), { maxLength: 3 })
     .map((words) => words.join(' ')),
@@ -34,7 +34,7 @@ const questions = fc.record({
   limit: fc.integer({ min: 1, max: 12 }),
   examinedMax: fc.integer({ min: 1, max: 30 }),
 })
-const searches = fc.tuple(questions, contestFilters).map(([asked, filter]) => ({ ...asked, ...filter }))
+const searches = fc.tuple(wordSearches, contestFilters).map(([asked, filter]) => ({ ...asked, ...filter }))
 
 const RUNS = Number(process.env['DAYBOOK_CAMPAIGN'] ?? 4)
 

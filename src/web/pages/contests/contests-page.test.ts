@@ -203,7 +203,8 @@ suite('the contests', () => {
   })
 
   test('of an outcome are a list with its own tab', async () => {
-    const story = [plan(1, 'First', HOUR_MS), plan(2, 'Second', HOUR_MS), cancelled]
+    const voided = { type: 'contest', kind: 'cancelled', contestId: 1 } as const
+    const story = [plan(1, 'First', HOUR_MS), plan(2, 'Second', HOUR_MS), voided]
     const page = await seeContest('/contests?outcome=cancelled&q=first', story)
     assert.match(page, /<h1>Contests found: cancelled<\/h1>/)
     assert.match(
