@@ -197,7 +197,7 @@ function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, r
 function reachWeek(weeks: WeekBuilder, at: Ms, tally: Tally, rows: WaitingRows): WeekBuilder {
   if (at < nextQuarter(weeks) && weeks.week !== null) return weeks
   const { builder, ended } = advance(weeks, at, activityOf(tally))
-  const kinds = [...tally.spentByKind.keys()]
+  const kinds = [...tally.byKind.spentOnPlay.keys()]
   for (const [index, row] of ended?.rows.entries() ?? []) {
     rows.weeks.push([boundOf((ended?.week ?? 0) + index * QUARTER_MS), encodeActivity(row, kinds)])
   }
@@ -215,7 +215,7 @@ function loadWeeks(db: DatabaseSync, prefix: PrefixReader): WeekBuilder {
   )
   const lastWeek = prefix.weekRepository.weekWithRows(boundOf(week - WEEK_MS))
   if (lastWeek === undefined) return { week, reached, last: null }
-  const kinds = prefix.playKinds()
+  const kinds = prefix.kinds('spentOnPlay')
   const rows = db
     .prepare('SELECT row FROM week_sums WHERE q >= ? AND q < ? ORDER BY q')
     .all(lastWeek, lastWeek + WEEK_MS)

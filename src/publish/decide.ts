@@ -6,6 +6,7 @@ import {
   type Fold,
   loyaltyOf,
   openFold,
+  prizeKindsOf,
   restatementOf,
 } from '../project/fold/fold.ts'
 import { effectOf, post, postingOf, postToContest } from '../project/fold/ledger.ts'
@@ -103,6 +104,7 @@ export function openExpectedBooks(
       restatementOf: (seq) => restatementOf(published(), seq),
       contest: (id) => contestOf(published(), id),
       loyalty: (month) => loyaltyOf(published(), month),
+      prizeKinds: () => prizeKindsOf(published()),
     })
     for (const { draft } of before()) applyHeld(opened, opened.tally, draft)
     return opened

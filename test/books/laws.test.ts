@@ -17,7 +17,10 @@ import { type ResolvedRange, resolvePatternRange, resolveRange } from '../../src
 import { summary } from '../../src/project/answers/summary.ts'
 import { randomLogs } from '../story/random-log.ts'
 
-const FLOWS = ['spentOnPlay', 'paidInPrizes', 'burned'] as const
+const ACTIVITY = ['spentOnPlay', 'paidInPrizes', 'burned'] as const
+const IN = ['spentOnPlay', 'deposited', 'sponsored'] as const
+const OUT = ['paidInPrizes', 'paidInLoyalty', 'refunded', 'burned', 'withdrawn'] as const
+const FLOWS = [...IN, ...OUT, 'expired'] as const
 const LEVELS = ['treasury', 'runningPools', 'loyaltyFund', 'prizesNotRedeemed'] as const
 
 /** Two moments around the log, the earlier first. */
@@ -54,6 +57,14 @@ function sumOf(buckets: Flows['buckets'], figure: (typeof FLOWS)[number]): bigin
   return buckets.reduce((total, bucket) => total + billions(bucket[figure]), 0n)
 }
 
+/** Sum of amounts of a summary, of a bucket or of the totals of a range. */
+function sumOfAll<Name extends string>(
+  figures: Readonly<Record<Name, string>>,
+  names: readonly Name[],
+): bigint {
+  return names.reduce((sum, name) => sum + billions(figures[name]), 0n)
+}
+
 /** Random logs of each law. Each run of the tests draws others. */
 const RUNS = { numRuns: 40 }
 
@@ -71,6 +82,68 @@ suite('the laws', () => {
         }
         assert.equal(answer.buckets.at(-1)?.tokenPriceUsd, after.tokenPriceUsd)
         assert.deepEqual(answer.asOf, after.asOf)
+      }),
+      RUNS,
+    )
+  })
+
+  test('all that came in less all that went out is all that is held, right after each event', () => {
+    fc.assert(
+      fc.property(randomLogs, (entries) => {
+        const log = openMemoryLog()
+        for (const entry of entries) {
+          log.add(entry)
+          const all = summary(log.books(), null)
+          assert.equal(sumOfAll(all, IN) - sumOfAll(all, OUT), sumOfAll(all, LEVELS), `seq ${all.events}`)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('the same in each bucket is the change of all that is held', () => {
+    fc.assert(
+      fc.property(randomLogs, ranges, (entries, asked) => {
+        const books = booksOf(entries)
+        const range = rangeOf(asked.moments, books, asked.bucket)
+        const levels = funds(books, range).buckets
+        let held = sumOfAll(summaryAt(books, range.fromMs - 1), LEVELS)
+        for (const [index, bucket] of flows(books, range).buckets.entries()) {
+          const after = sumOfAll(levels[index] ?? assert.fail(), LEVELS)
+          assert.equal(sumOfAll(bucket, IN) - sumOfAll(bucket, OUT), after - held, bucket.at)
+          held = after
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('the sums of the summary are those of a fold that only reads the events', () => {
+    fc.assert(
+      fc.property(randomLogs, (entries) => {
+        const sums = new Map<string, bigint>()
+        for (const { event, details } of entries) {
+          const { type, kind } = entries[(details?.corrects ?? event.seq) - 1]?.event ?? event
+          const name = `${type}/${kind}`
+          sums.set(name, (sums.get(name) ?? 0n) + (event.kots ?? 0n))
+        }
+        const of = (chosen: RegExp): bigint =>
+          [...sums].reduce((total, [name, amount]) => (chosen.test(name) ? total + amount : total), 0n)
+        const all = summary(booksOf(entries), null)
+        assert.deepEqual(
+          FLOWS.map((figure) => [figure, billions(all[figure])]),
+          [
+            ['spentOnPlay', of(/^play\//)],
+            ['deposited', of(/^treasury\/deposit$/)],
+            ['sponsored', of(/^pool\/sponsor$/)],
+            ['paidInPrizes', of(/^payout\/(?!(?:refund|loyalty)$)/)],
+            ['paidInLoyalty', of(/^payout\/loyalty$/)],
+            ['refunded', of(/^payout\/refund$/)],
+            ['burned', of(/^burn\//)],
+            ['withdrawn', of(/^treasury\/withdrawal$/)],
+            ['expired', of(/^expiry\//)],
+          ],
+        )
       }),
       RUNS,
     )
@@ -133,7 +206,7 @@ suite('the laws', () => {
         const { totals } = flows(books, range)
         const plays = summaryAt(books, range.toMs - 1).plays - summaryAt(books, range.fromMs - 1).plays
         for (const part of [answer.cells, answer.byHour, answer.byDay]) {
-          for (const figure of FLOWS) {
+          for (const figure of ACTIVITY) {
             assert.equal(
               part.reduce((sum, cell) => sum + billions(cell[figure]), 0n),
               billions(totals[figure]),

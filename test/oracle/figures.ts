@@ -3,6 +3,7 @@ import {
   asOf,
   count,
   decimal,
+  type Effect,
   effects,
   knownAt,
   plays,
@@ -30,6 +31,29 @@ export const BURNED: Question = typed('burn')
 export const PAID_IN_PRIZES: Question = (event) =>
   event.type === 'payout' && event.kind !== 'refund' && event.kind !== 'loyalty'
 const PAID_IN_LOYALTY: Question = named('payout', 'loyalty')
+
+/** Figures that add up events, without those above of every activity. */
+const FURTHER_SUMS = {
+  deposited: named('treasury', 'deposit'),
+  sponsored: named('pool', 'sponsor'),
+  refunded: named('payout', 'refund'),
+  withdrawn: named('treasury', 'withdrawal'),
+  expired: typed('expiry'),
+  paidInLoyalty: PAID_IN_LOYALTY,
+} as const
+
+/** Sums of `FURTHER_SUMS`. */
+export function furtherSums(all: readonly Effect[]): Record<keyof typeof FURTHER_SUMS, string> {
+  const of = (name: keyof typeof FURTHER_SUMS): string => decimal(sum(all, FURTHER_SUMS[name]))
+  return {
+    deposited: of('deposited'),
+    sponsored: of('sponsored'),
+    refunded: of('refunded'),
+    withdrawn: of('withdrawn'),
+    expired: of('expired'),
+    paidInLoyalty: of('paidInLoyalty'),
+  }
+}
 
 /** Events that add to each fund and that take from it (specification, section 3, column "from to"). */
 export const FUNDS: Readonly<
@@ -87,8 +111,8 @@ export function summary(book: readonly PublicEntry[], atMs: number = Infinity): 
     payouts: count(all, typed('payout')),
     spentOnPlay: decimal(sum(all, SPENT_ON_PLAY)),
     paidInPrizes: decimal(sum(all, PAID_IN_PRIZES)),
-    paidInLoyalty: decimal(sum(all, PAID_IN_LOYALTY)),
     burned: decimal(sum(all, BURNED)),
+    ...furtherSums(all),
     runningPools: decimal(fund(known, 'runningPools')),
     prizesNotRedeemed: decimal(fund(known, 'prizesNotRedeemed')),
     treasury: decimal(fund(known, 'treasury')),

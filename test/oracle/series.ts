@@ -7,7 +7,7 @@ import type {
 } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { asOf, decimal, type Effect, effects, knownAt, launch, price, type PublicEntry, sum } from './book.ts'
 import { bucketEnd, bucketStart, bucketStarts, iso, moment, nextStart, type Width } from './calendar.ts'
-import { BURNED, fund, FUNDS, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
+import { BURNED, fund, FUNDS, furtherSums, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 
 const range = (fromMs: number, toMs: number, bucket: Width) => ({
   from: iso(bucketStart(fromMs, bucket)),
@@ -21,6 +21,7 @@ const flowFigures = (all: readonly Effect[]): FlowFigures => ({
   spentOnPlay: decimal(sum(all, SPENT_ON_PLAY)),
   paidInPrizes: decimal(sum(all, PAID_IN_PRIZES)),
   burned: decimal(sum(all, BURNED)),
+  ...furtherSums(all),
 })
 
 /** Effects in the bucket of their moment. */

@@ -188,6 +188,7 @@ function openMemoryRepository(): MemoryRepository {
   const takes = new Map<Seq, Map<Seq, Take>>()
   const loyalty = new Map<Month, LoyaltyState>()
   const prices = new Map<Seq, Price>()
+  const prizeKinds = new Set<string>()
   const standing = new Map<Seq, Price | undefined>()
   const moves = new Map<Seq, ContestMove>()
   const entry = (seq: Seq): Entry | undefined => entries[seq - 1]
@@ -209,6 +210,7 @@ function openMemoryRepository(): MemoryRepository {
       takesBy: (seq) => [...(takes.get(seq)?.values() ?? [])],
       takesFrom: (lot) => [...takes.values()].flatMap((byLot) => byLot.get(lot) ?? []),
       loyalty: (month) => loyalty.get(month),
+      prizeKinds: () => prizeKinds,
       priceBefore(seq): StandingPrice | undefined {
         const found = [...prices].findLast(([priced]) => priced < seq && !corrections.has(priced))
         return found === undefined ? undefined : { seq: found[0], price: found[1] }
@@ -221,6 +223,7 @@ function openMemoryRepository(): MemoryRepository {
       putAll(lots, changes.lots)
       putAll(holds, changes.holds)
       putAll(loyalty, changes.loyalty)
+      for (const kind of changes.prizeKinds) prizeKinds.add(kind)
       putAll(prices, changes.prices)
       putAll(standing, changes.standing)
       putAll(moves, changes.moves)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AsOfTotals, Books, ContestFilter } from '../../src/project/fold/books.ts'
-import { FIGURES } from '../../src/project/fold/tally.ts'
+import { FIGURES, KIND_FIGURES } from '../../src/project/fold/tally.ts'
 import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
 import { weekOf } from '../../src/project/fold/week-sums.ts'
 import type { Entry } from '../../src/protocol/event.ts'
@@ -118,7 +118,7 @@ function presents(rows: readonly UnpaidRow[]): ReadonlySet<Ms> {
 /** Totals without functions, so that they can be compared. */
 function plain({ seq, head, totals }: AsOfTotals): unknown {
   const figures = FIGURES.map((name) => [name, totals.figure(name), totals.amount(name)])
-  return { seq, head: head(), figures, kinds: [...totals.spentByKind()] }
+  return { seq, head: head(), figures, kinds: KIND_FIGURES.map((figure) => [...totals.byKind(figure)]) }
 }
 
 /** Moments around every event: its own, a millisecond to each side, its minute, and the edges of its week. */

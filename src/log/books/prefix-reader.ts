@@ -3,6 +3,8 @@ import type { AsOfTotals, Head } from '../../project/fold/books.ts'
 import { activityOfTotals, replay } from '../../project/fold/prefix.ts'
 import {
   emptyTally,
+  KIND_FIGURES,
+  type KindFigure,
   type Tally,
   tallyOf,
   type Totals,
@@ -20,7 +22,8 @@ import { BEFORE_FIRST, type Seq, seqOf } from '../../protocol/seq.ts'
 import { bytes, number, type Row, text } from '../store/codec.ts'
 import { entryOfRow, openStoredReplay } from './stored-repository.ts'
 import { type Chunk, firstChunkFrom, totalsRowAt } from './totals-rows.ts'
-import { assert } from '../../protocol/brand.ts'
+import { assert, recordOf } from '../../protocol/brand.ts'
+import { ruleKind } from '../../protocol/rules.ts'
 
 /** Reads the prefix totals, in the caller's read transaction. */
 export type PrefixReader = Readonly<{
@@ -36,8 +39,8 @@ export type PrefixReader = Readonly<{
   totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
   /** Seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
-  /** Kinds of play, in the order of their first events. */
-  playKinds(): readonly string[]
+  /** Kinds of a figure, in the order of their first events. */
+  kinds(figure: KindFigure): readonly string[]
   weekRepository: WeekRepository
 }>
 
@@ -56,8 +59,8 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   function rowIn(row: Row | undefined): RowBefore | undefined {
     if (row === undefined) return undefined
     const view = viewOf(row, 'row')
-    const { seq, figuresAt, figuresEnd } = totalsRowAt(view, 0)
-    return { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }
+    const { seq, figuresAt } = totalsRowAt(view, 0)
+    return { seq, totals: totalsOf(view, figuresAt, kindsOf) }
   }
 
   /** Row of the last chunk that begins before `ms`. */
@@ -117,7 +120,7 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
       for (let at = 0; at < view.byteLength;) {
         const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
         assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
-        each.push(asOfRow(sql, { seq, totals: totalsOf(view, figuresAt, figuresEnd, kindsOf) }))
+        each.push(asOfRow(sql, { seq, totals: totalsOf(view, figuresAt, kindsOf) }))
         at = figuresEnd
         last = seq
       }
@@ -133,13 +136,13 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
       const first = sql.firstEventFrom.get(row.seq, ms)
       return first === undefined ? headOf(sql).seq : seqOf(number(first, 'seq') - 1)
     },
-    playKinds: () => readKinds(sql),
+    kinds: (figure) => readKinds(sql, figure),
     weekRepository: {
       row(q) {
         const row = sql.weekRow.get(q)
         if (row === undefined) return undefined
         const stored = bytes(row, 'row')
-        return decodeActivity(stored, kindsOf(activityKindSlots(stored)))
+        return decodeActivity(stored, kindsOf('spentOnPlay', activityKindSlots(stored)))
       },
       weekWithRows(week) {
         // Rows are stored for whole weeks. The last row up to a Monday belongs to that week or to the newest one before
@@ -160,7 +163,7 @@ function prepare(db: DatabaseSync) {
       'SELECT e.line AS line, d.line AS details FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq',
     ),
     firstEventFrom: db.prepare('SELECT seq FROM events WHERE seq >= ? AND at >= ? ORDER BY seq LIMIT 1'),
-    playKinds: db.prepare("SELECT kind FROM kinds WHERE type = 'play' ORDER BY code"),
+    kinds: db.prepare('SELECT kind FROM kinds WHERE type = ? ORDER BY code'),
     weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
     weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
     // Row of the first chunk at or after a whole minute, and the same for a list of minutes in ascending order.
@@ -196,19 +199,24 @@ function asOfRow(sql: Statements, { seq, totals }: RowBefore): AsOfTotals {
   return asOf(sql, seqOf(seq - 1), totals)
 }
 
-function readKinds(sql: Statements): readonly string[] {
-  return sql.playKinds.all().map((row) => text(row, 'kind'))
+const TYPE_OF_FIGURE = { spentOnPlay: 'play', paidInPrizes: 'payout', burned: 'burn' } as const
+
+function readKinds(sql: Statements, figure: KindFigure): readonly string[] {
+  const type = TYPE_OF_FIGURE[figure]
+  const kinds = sql.kinds.all(type).map((row) => text(row, 'kind'))
+  // Refunds and loyalty payments are payouts too, but not of prizes.
+  return kinds.filter((kind) => ruleKind(type, kind) === '*')
 }
 
 /**
- * Opens the kinds of play. Returns at least the first `count`. Kinds are only added at the end, so the cache is read
- * again only when `count` exceeds it.
+ * Opens the kinds of each figure. Returns at least the first `count`. Kinds are only added at the end, so the cache is
+ * read again only when `count` exceeds it.
  */
-function knownKinds(sql: Statements): (count: number) => readonly string[] {
-  let known: readonly string[] = []
-  return (count) => {
-    if (count > known.length) known = readKinds(sql)
-    return known
+function knownKinds(sql: Statements): (figure: KindFigure, count: number) => readonly string[] {
+  const known = recordOf(KIND_FIGURES, (): readonly string[] => [])
+  return (figure, count) => {
+    if (count > known[figure].length) known[figure] = readKinds(sql, figure)
+    return known[figure]
   }
 }
 

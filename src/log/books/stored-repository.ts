@@ -78,7 +78,8 @@ export function openStoredRepository(db: DatabaseSync): StoredRepository {
   const unpaid = openUnpaidWriter(db)
   const write = changesWriter(db)
   const takes = openTakesReader(db)
-  const repository = storeRepository(db, contests.get, takes)
+  const prizeKinds = openPrizeKinds(db)
+  const repository = storeRepository(db, contests.get, takes, prizeKinds.get)
   const list = openContestList(db, repository.contest)
   return {
     repository,
@@ -88,6 +89,7 @@ export function openStoredRepository(db: DatabaseSync): StoredRepository {
       if (atMs !== null) unpaid.write(changes, atMs)
       write(changes)
       takes.forget()
+      if (changes.prizeKinds.size > 0) prizeKinds.forget()
     },
     flush() {
       contests.flush()
@@ -98,7 +100,18 @@ export function openStoredRepository(db: DatabaseSync): StoredRepository {
       list.reload()
       unpaid.forget()
       takes.forget()
+      prizeKinds.forget()
     },
+  }
+}
+
+/** Opens the kinds of prize in the store, which are read again after `forget`. */
+function openPrizeKinds(db: DatabaseSync): Readonly<{ get: Repository['prizeKinds']; forget(): void }> {
+  const select = db.prepare("SELECT kind FROM kinds WHERE type = 'prize'")
+  let known: ReadonlySet<string> | undefined
+  return {
+    get: () => (known ??= new Set(select.all().map((row) => text(row, 'kind')))),
+    forget: () => void (known = undefined),
   }
 }
 
@@ -131,7 +144,12 @@ export function openCorrections(db: DatabaseSync): (seq: Seq) => Correction | un
   }
 }
 
-function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: StoredTakes): Repository {
+function storeRepository(
+  db: DatabaseSync,
+  cached: ContestCache['get'],
+  takes: StoredTakes,
+  prizeKinds: Repository['prizeKinds'],
+): Repository {
   const correctionOf = openCorrections(db)
   const { contestOf } = openContests(db)
   const openLots = db.prepare(
@@ -166,6 +184,7 @@ function storeRepository(db: DatabaseSync, cached: ContestCache['get'], takes: S
       const row = loyalty.get(month)
       return row === undefined ? undefined : parseLoyalty(text(row, 'body'))
     },
+    prizeKinds,
     priceBefore(seq): StandingPrice | undefined {
       const row = price.get(seq)
       const value = priceOf(row?.['price'])

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { FIGURES, tallyOf, totalsOf } from '../../project/fold/tally.ts'
+import { emptyTally, FIGURES, KIND_FIGURES, KINDS_MAX, tallyOf, totalsOf } from '../../project/fold/tally.ts'
 import { recordOf } from '../../protocol/brand.ts'
 import { boundOf, floorTo, MINUTE_MS, msOf } from '../../protocol/moment.ts'
 import { seqOf } from '../../protocol/seq.ts'
 import { encodeTotalsRow, firstChunkFrom, nextChunk, totalsRowAt } from './totals-rows.ts'
 
-const KINDS = ['entry', 'vote', 'boost']
+const KINDS = ['first', 'second', 'third']
 
 /** Figures around the limits of 64 and 128 bits, and small ones. */
 const figure = fc.oneof(
@@ -22,11 +22,14 @@ const figure = fc.oneof(
 const tallies = fc
   .tuple(
     fc.array(figure, { minLength: FIGURES.length, maxLength: FIGURES.length }),
-    fc.array(figure, { maxLength: 3 }),
+    fc.array(fc.array(figure, { maxLength: 3 }), { maxLength: 3 }),
   )
-  .map(([figures, spent]) => ({
+  .map(([figures, byKind]) => ({
     figures: recordOf(FIGURES, (_, index) => figures[index] ?? 0n),
-    spentByKind: new Map(spent.map((amount, index) => [KINDS[index] ?? '', amount])),
+    byKind: recordOf(
+      KIND_FIGURES,
+      (_, place) => new Map(byKind[place]?.map((amount, index) => [KINDS[index] ?? '', amount])),
+    ),
   }))
 const seqs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(seqOf)
 
@@ -40,7 +43,7 @@ suite('a row of prefix totals', () => {
         for (const [seq, tally] of rows) {
           const row = totalsRowAt(view, at)
           assert.equal(row.seq, seq)
-          assert.deepEqual(tallyOf(totalsOf(view, row.figuresAt, row.figuresEnd, () => KINDS)), tally)
+          assert.deepEqual(tallyOf(totalsOf(view, row.figuresAt, () => KINDS)), tally)
           at = row.figuresEnd
         }
         assert.equal(at, blob.byteLength)
@@ -49,7 +52,7 @@ suite('a row of prefix totals', () => {
   })
 
   test('takes half as many bytes when every figure fits 64 bits', () => {
-    const plain = { figures: recordOf(FIGURES, () => 2n ** 63n - 1n), spentByKind: new Map<string, bigint>() }
+    const plain = { ...emptyTally(), figures: recordOf(FIGURES, () => 2n ** 63n - 1n) }
     const wide = { ...plain, figures: { ...plain.figures, treasury: 2n ** 63n } }
     const [narrow, full] = [plain, wide].map((tally) => encodeTotalsRow(seqOf(1), tally).byteLength)
     assert.equal((full ?? 0) - (narrow ?? 0), 8 * FIGURES.length)
@@ -79,11 +82,17 @@ suite('a row of prefix totals', () => {
   })
 
   test('is refused when it is cut short', () => {
-    const row = encodeTotalsRow(seqOf(7), {
-      figures: recordOf(FIGURES, () => 1n),
-      spentByKind: new Map<string, bigint>(),
-    })
+    const row = encodeTotalsRow(seqOf(7), emptyTally())
     const view = new DataView(row.buffer, 0, row.byteLength - 1)
     assert.throws(() => totalsRowAt(view, 0), /lies within its bytes/)
+  })
+
+  test('has room for twice as many kinds of 128 bits as a log admits', () => {
+    const kinds = (count: number): Map<string, bigint> =>
+      new Map(Array.from({ length: count }, (_, index) => [`kind_${index}`, 2n ** 100n]))
+    const tally = { ...emptyTally(), byKind: recordOf(KIND_FIGURES, () => kinds(2 * KINDS_MAX)) }
+    assert.ok(encodeTotalsRow(seqOf(7), tally).byteLength > 2 ** 14)
+    const more = { ...tally, byKind: recordOf(KIND_FIGURES, () => kinds(8 * KINDS_MAX)) }
+    assert.throws(() => encodeTotalsRow(seqOf(7), more), /the totals before seq 7 take \d+ bytes/)
   })
 })

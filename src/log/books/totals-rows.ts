@@ -8,6 +8,7 @@ const CHUNKS_OF_MINUTE_MAX = 2 ** 20
 /** Header of a row: the seq (64 bits) and the byte length of the figures (16 bits), both little-endian. */
 const HEAD_BYTES = 10
 const LENGTH_AT = 8
+const LENGTH_MAX = 2 ** 16
 const TWO_32 = 2 ** 32
 
 /** Consecutive events that share one row of prefix totals, from the event `seq` on. */
@@ -40,6 +41,7 @@ export function encodeTotalsRow(seq: Seq, tally: Tally): Uint8Array {
   const view = new DataView(row.buffer)
   view.setUint32(0, seq % TWO_32, true)
   view.setUint32(4, Math.floor(seq / TWO_32), true)
+  assert(figures.byteLength < LENGTH_MAX, `the totals before seq ${seq} take ${figures.byteLength} bytes`)
   view.setUint16(LENGTH_AT, figures.byteLength, true)
   row.set(figures, HEAD_BYTES)
   return row

@@ -1,11 +1,11 @@
 import { formatAmount, subtract } from '../../protocol/amount.ts'
-import { assert } from '../../protocol/brand.ts'
+import { assert, recordOf } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import { boundsOf, nowWire, type ResolvedRange, spanWire } from './range.ts'
-import type { Totals } from '../fold/tally.ts'
+import { KIND_FIGURES, type Totals } from '../fold/tally.ts'
 
 /**
  * Flows of each bucket: the differences of the totals at its ends. Counts the events before the end of the range. The
@@ -25,8 +25,9 @@ export function flows(books: Books, range: ResolvedRange): Flows {
         at: formatAt(fromMs),
         atMs: fromMs,
         complete: isSettledBefore(books.head, bounds[index] ?? range.toMs),
-        ...flowBetween(before.totals, after.totals),
+        ...flowsBetween(before.totals, after.totals, KIND_FIGURES),
         tokenPriceUsd: tokenPrice(after.totals),
+        ...flowsBetween(before.totals, after.totals, FURTHER_FLOWS),
       })
     before = after
   }
@@ -36,18 +37,24 @@ export function flows(books: Books, range: ResolvedRange): Flows {
     ...spanWire(books, range),
     bucket: range.bucket,
     buckets,
-    totals: flowBetween(first.totals, last.totals),
+    totals: flowsBetween(first.totals, last.totals, [...KIND_FIGURES, ...FURTHER_FLOWS]),
   }
 }
 
-function flowBetween(before: Totals, after: Totals): FlowFigures {
-  return {
-    spentOnPlay: amountBetween(before, after, 'spentOnPlay'),
-    paidInPrizes: amountBetween(before, after, 'paidInPrizes'),
-    burned: amountBetween(before, after, 'burned'),
-  }
-}
+/** Flows that a bucket has after its price. */
+const FURTHER_FLOWS = [
+  'deposited',
+  'sponsored',
+  'refunded',
+  'withdrawn',
+  'expired',
+  'paidInLoyalty',
+] as const satisfies readonly (keyof FlowFigures)[]
 
-function amountBetween(before: Totals, after: Totals, figure: keyof FlowFigures): string {
-  return formatAmount(subtract(after.amount(figure), before.amount(figure)))
+function flowsBetween<Name extends keyof FlowFigures>(
+  before: Totals,
+  after: Totals,
+  figures: readonly Name[],
+): Record<Name, string> {
+  return recordOf(figures, (figure) => formatAmount(subtract(after.amount(figure), before.amount(figure))))
 }

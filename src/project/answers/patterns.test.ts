@@ -159,7 +159,8 @@ function totalsOf(log: readonly Play[]): AsOfTotals {
     tally.figures.paidInPrizes += paid
     tally.figures.burned += burned
     tally.figures.spentOnPlay += billionths(spent)
-    tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + spent)
+    const { spentOnPlay } = tally.byKind
+    spentOnPlay.set(kind, (spentOnPlay.get(kind) ?? 0n) + spent)
   }
   const head = { seq: seqOf(log.length), atMs: log.at(-1)?.atMs ?? null }
   return { seq: head.seq, head: () => head, totals: totalsOfTally(tally) }

@@ -29,6 +29,11 @@ export function summary(books: Books, at: Ms | null): Summary {
     treasury: figureAmount(totals, 'treasury'),
     loyaltyFund: figureAmount(totals, 'loyaltyFund'),
     tokenPriceUsd: tokenPrice(totals),
+    deposited: figureAmount(totals, 'deposited'),
+    sponsored: figureAmount(totals, 'sponsored'),
+    refunded: figureAmount(totals, 'refunded'),
+    withdrawn: figureAmount(totals, 'withdrawn'),
+    expired: figureAmount(totals, 'expired'),
   }
 }
 

@@ -52,6 +52,8 @@ export type Repository = StoredLots &
     openLots(contestId: ContestId, kind: string): readonly Lot[]
     hold(contestId: ContestId, kind: string): Hold | undefined
     loyalty(month: Month): LoyaltyState | undefined
+    /** Kinds of prize in the log. */
+    prizeKinds(): ReadonlySet<string>
     /** Newest uncancelled price event before `seq`. */
     priceBefore(seq: Seq): StandingPrice | undefined
   }>
@@ -69,6 +71,8 @@ export type Changes = LotChanges &
     /** Moment of the last event that may have changed lots of a contest. */
     lotMoments: Map<ContestId, Ms>
     loyalty: Map<Month, LoyaltyState>
+    /** Kinds of prize in the batch. */
+    prizeKinds: Set<string>
     prices: Map<Seq, Price>
     /** Price after each event that changed it; undefined without a price. */
     standing: Map<Seq, Price | undefined>
@@ -106,6 +110,7 @@ function noChanges(): Changes {
     takes: new Map(),
     takers: new Map(),
     loyalty: new Map(),
+    prizeKinds: new Set(),
     prices: new Map(),
     standing: new Map(),
     moves: new Map(),
@@ -144,6 +149,11 @@ export function contestOf(fold: Fold, id: ContestId): ContestState | undefined {
 
 export function loyaltyOf(fold: Fold, month: Month): LoyaltyState | undefined {
   return fold.changes.loyalty.get(month) ?? fold.repository.loyalty(month)
+}
+
+/** Kinds of prize so far, with those of the batch. */
+export function prizeKindsOf({ changes, repository }: Fold): ReadonlySet<string> {
+  return new Set([...repository.prizeKinds(), ...changes.prizeKinds])
 }
 
 /** Applies one entry, without checks: `publish` has admitted it. */
@@ -250,12 +260,13 @@ function applyToLots(fold: Fold, effect: Effect, change: (lots: Lots, effect: Ef
 }
 
 function applyPrize(
-  { book, repository, contestId }: Lots,
+  { book, repository, contestId, fold }: Lots,
   { cause: { event, details }, sign }: Effect,
 ): void {
   const { kots, kind, atMs, seq } = event
   if (kots === null) return
   if (sign === -1) return cancelLot(book, repository, seq)
+  fold.changes.prizeKinds.add(kind)
   const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
   const claim = details?.claim ?? false
   const amounts = { amount: kots, unpaid: kots }

@@ -3,7 +3,7 @@ import type { DaybookEvent, Entry } from '../../protocol/event.ts'
 import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 import { type AccountName, ruleKind, ruleOf } from '../../protocol/rules.ts'
 import { type ContestState, NO_PRIZE, poolBalance, type PrizeSums, unpaidOfKind } from './contest.ts'
-import type { Figure, Tally } from './tally.ts'
+import type { Figure, KindFigure, Tally } from './tally.ts'
 import { unreachable } from '../../protocol/brand.ts'
 
 /** One amount, credited by the account `from` and debited to the account `to`. */
@@ -178,9 +178,12 @@ export function countFigures(tally: Tally, effect: Effect): void {
       figures.plays += plays
       if (kind === 'entry') figures.entries += plays
       figures.spentOnPlay += amount
-      tally.spentByKind.set(kind, (tally.spentByKind.get(kind) ?? 0n) + amount)
+      countKind(tally, 'spentOnPlay', kind, amount)
       return
     }
+    case 'pool':
+      if (ruleKind(type, kind) === 'sponsor') figures.sponsored += amount
+      return
     case 'payout':
       figures.payouts += BigInt(effect.sign)
       switch (ruleKind(type, kind)) {
@@ -189,19 +192,28 @@ export function countFigures(tally: Tally, effect: Effect): void {
           return
         case '*':
           figures.paidInPrizes += amount
+          countKind(tally, 'paidInPrizes', kind, amount)
           return
         case 'refund':
+          figures.refunded += amount
           return
       }
       return
+    case 'expiry':
+      figures.expired += amount
+      return
+    case 'burn':
+      // The posting adds to `burned` itself, which is the balance of an account.
+      countKind(tally, 'burned', kind, amount)
+      return
+    case 'treasury':
+      if (ruleKind(type, kind) === 'deposit') figures.deposited += amount
+      else figures.withdrawn += amount
+      return
     case 'contest':
-    case 'pool':
     case 'prize':
     case 'hold':
-    case 'expiry':
-    case 'burn':
     case 'loyalty':
-    case 'treasury':
     case 'price':
     case 'trade':
     case 'correction':
@@ -209,6 +221,11 @@ export function countFigures(tally: Tally, effect: Effect): void {
     default:
       return unreachable(type)
   }
+}
+
+function countKind(tally: Tally, figure: KindFigure, kind: string, amount: bigint): void {
+  const sums = tally.byKind[figure]
+  sums.set(kind, (sums.get(kind) ?? 0n) + amount)
 }
 
 /** Updates the counts of contests by status. */

@@ -42,7 +42,7 @@ export function replay(tally: Tally, entry: Entry, repository: ReplayRepository)
 /** Activity in a tally. Copies the kinds, because the tally changes later. */
 export function activityOf(tally: Tally): Activity {
   const { plays, spentOnPlay, paidInPrizes, burned } = tally.figures
-  return { plays, spentOnPlay, paidInPrizes, burned, spentByKind: new Map(tally.spentByKind) }
+  return { plays, spentOnPlay, paidInPrizes, burned, spentByKind: new Map(tally.byKind.spentOnPlay) }
 }
 
 /** Activity in a row of prefix totals. */
@@ -52,6 +52,6 @@ export function activityOfTotals(totals: Totals): Activity {
     spentOnPlay: totals.figure('spentOnPlay'),
     paidInPrizes: totals.figure('paidInPrizes'),
     burned: totals.figure('burned'),
-    spentByKind: totals.spentByKind(),
+    spentByKind: totals.byKind('spentOnPlay'),
   }
 }

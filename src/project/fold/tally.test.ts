@@ -9,6 +9,7 @@ import {
   encodeInt128s,
   encodeTally,
   FIGURES,
+  KIND_FIGURES,
   tallyOf,
   totalsOf,
 } from './tally.ts'
@@ -54,20 +55,27 @@ suite('encoded sums', () => {
 
 suite('encoded figures', () => {
   const narrow = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
-  const kinds = ['entry', 'vote', 'boost']
+  const kindsOf = (figure: string): readonly string[] => [1, 2, 3].map((kind) => `${figure}_${kind}`)
   const tallies = fc
     .constantFrom(narrow, integers)
-    .chain((any) => fc.tuple(fc.array(any, { minLength: FIGURES.length }), fc.array(any, { maxLength: 3 })))
-    .map(([figures, spent]) => ({
+    .chain((any) => {
+      const sums = fc.array(any, { maxLength: 3 })
+      return fc.tuple(fc.array(any, { minLength: FIGURES.length }), fc.tuple(sums, sums, sums))
+    })
+    .map(([figures, byKind]) => ({
       figures: recordOf(FIGURES, (_, index) => figures[index] ?? 0n),
-      spentByKind: new Map(spent.map((amount, index) => [kinds[index] ?? '', amount])),
+      byKind: recordOf(
+        KIND_FIGURES,
+        (figure, place) =>
+          new Map(byKind[place]?.map((amount, index) => [kindsOf(figure)[index] ?? '', amount])),
+      ),
     }))
 
   test('are decoded as they were, in 64 bits and in 128', () => {
     fc.assert(
       fc.property(tallies, (tally) => {
         const bytes = encodeTally(tally)
-        const totals = totalsOf(new DataView(bytes.buffer), 0, bytes.byteLength, () => kinds)
+        const totals = totalsOf(new DataView(bytes.buffer), 0, kindsOf)
         assert.deepEqual(tallyOf(totals), tally)
         assert.equal(totals.amount('treasury'), tally.figures.treasury)
       }),

@@ -3,8 +3,8 @@ import { assert, recordOf } from '../../protocol/brand.ts'
 
 /**
  * Running figures of the whole platform, in the order of their slots. Sums are in billionths of a token. `tokenPrice`
- * is in trillionths of a dollar (−1 before the first price), and the rest are counts. Add new figures at the end,
- * because rows in the store are read by position.
+ * is in trillionths of a dollar (−1 before the first price), and the rest are counts. Rows in the store are read by
+ * position, so another order is another schema of the store.
  */
 export const FIGURES = [
   'plays',
@@ -13,7 +13,12 @@ export const FIGURES = [
   'spentOnPlay',
   'paidInPrizes',
   'paidInLoyalty',
+  'refunded',
   'burned',
+  'deposited',
+  'withdrawn',
+  'sponsored',
+  'expired',
   'runningPools',
   'prizesNotRedeemed',
   'treasury',
@@ -29,8 +34,13 @@ export const FIGURES = [
 
 export type Figure = (typeof FIGURES)[number]
 
-/** Most kinds of play in one log. Each adds a slot to every row of prefix totals. */
-export const PLAY_KINDS_MAX = 256
+/** Most kinds of play in one log, of prize, of payout and of burn. Most of them add a slot to every row of totals. */
+export const KINDS_MAX = 256
+
+/** Figures that are also kept by kind, in the order of their slots. */
+export const KIND_FIGURES = ['spentOnPlay', 'paidInPrizes', 'burned'] as const satisfies readonly Figure[]
+
+export type KindFigure = (typeof KIND_FIGURES)[number]
 
 /** Value of `tokenPrice` before the first price, and when every price is cancelled. */
 export const NO_PRICE = -1n
@@ -38,39 +48,50 @@ export const NO_PRICE = -1n
 /** Figures at one seq of the log. One fold owns them and changes them in place. */
 export type Tally = Readonly<{
   figures: Record<Figure, bigint>
-  /** Spending on play by kind, in the order of first appearance. */
-  spentByKind: Map<string, bigint>
+  /** Parts of these figures by kind, in the order of first appearance. */
+  byKind: Readonly<Record<KindFigure, Map<string, bigint>>>
 }>
 
 export function emptyTally(): Tally {
   return {
     figures: recordOf(FIGURES, (figure) => (figure === 'tokenPrice' ? NO_PRICE : 0n)),
-    spentByKind: new Map(),
+    byKind: recordOf(KIND_FIGURES, () => new Map<string, bigint>()),
   }
 }
 
 export function copyTally(tally: Tally): Tally {
-  return { figures: { ...tally.figures }, spentByKind: new Map(tally.spentByKind) }
+  return {
+    figures: { ...tally.figures },
+    byKind: recordOf(KIND_FIGURES, (figure) => new Map(tally.byKind[figure])),
+  }
 }
 
 const SLOT_BYTES = 16
 /** Bytes of a figure in a row whose figures all fit 64 bits, which is nearly every row. */
 const NARROW_BYTES = 8
-/** Offset of the first figure, after one byte with the width of the figures. */
-const FIGURES_AT = 1
+/** Bytes of the number of kinds of a figure. */
+const COUNT_BYTES = 2
+/** Offset of the first figure, after one byte with the width of the figures and the numbers of kinds. */
+const FIGURES_AT: number = 1 + KIND_FIGURES.length * COUNT_BYTES
 const INT128_MAX = (1n << 127n) - 1n
 const SLOTS: Readonly<Record<Figure, number>> = recordOf(FIGURES, (_, index) => index)
 
 /**
- * Encodes a tally: one byte with the width of the integers, then one signed little-endian integer for each figure and
- * each kind of play. Integers have 64 bits when all of them fit, else 128.
+ * Encodes a tally: one byte with the width of the integers, the number of kinds of each of `KIND_FIGURES` (16 bits),
+ * then one signed little-endian integer for each figure and each kind. Integers have 64 bits when all of them fit, else
+ * 128.
  */
 export function encodeTally(tally: Tally): Uint8Array {
-  const values = [...FIGURES.map((figure) => tally.figures[figure]), ...tally.spentByKind.values()]
+  const sums = KIND_FIGURES.map((figure) => tally.byKind[figure])
+  const values = [
+    ...FIGURES.map((figure) => tally.figures[figure]),
+    ...sums.flatMap((byKind) => [...byKind.values()]),
+  ]
   const width = values.every((value) => BigInt.asIntN(64, value) === value) ? NARROW_BYTES : SLOT_BYTES
   const bytes = new Uint8Array(FIGURES_AT + values.length * width)
   const view = new DataView(bytes.buffer)
   view.setUint8(0, width)
+  sums.forEach(({ size }, index) => view.setUint16(1 + index * COUNT_BYTES, size, true))
   values.forEach((value, slot) => {
     const at = FIGURES_AT + slot * width
     if (width === NARROW_BYTES) view.setBigInt64(at, value, true)
@@ -83,15 +104,15 @@ export function encodeTally(tally: Tally): Uint8Array {
 export type Totals = Readonly<{
   figure(name: Figure): bigint
   amount(name: Figure): Amount
-  /** Spending on play by kind, for every kind up to then. */
-  spentByKind(): ReadonlyMap<string, Amount>
+  /** Parts of a figure by kind, for every kind up to then, in the order of first appearance. */
+  byKind(figure: KindFigure): ReadonlyMap<string, Amount>
 }>
 
-/** Returns the kinds of play in the order of first appearance, at least the first `count`. */
-type KindsOf = (count: number) => readonly string[]
+/** Returns the kinds of a figure in the order of first appearance, at least the first `count`. */
+type KindsOf = (figure: KindFigure, count: number) => readonly string[]
 
-/** Decodes the bytes of `encodeTally` between `at` and `end`. */
-export function totalsOf(view: DataView, at: number, end: number, kindsOf: KindsOf): Totals {
+/** Decodes the bytes of `encodeTally` from `at` on. */
+export function totalsOf(view: DataView, at: number, kindsOf: KindsOf): Totals {
   const width = view.getUint8(at)
   assert(width === NARROW_BYTES || width === SLOT_BYTES, `totals of ${width} bytes a figure`)
   const first = at + FIGURES_AT
@@ -102,30 +123,39 @@ export function totalsOf(view: DataView, at: number, end: number, kindsOf: Kinds
   return {
     figure: (name) => read(SLOTS[name]),
     amount: (name) => billionths(read(SLOTS[name])),
-    spentByKind() {
-      const count = (end - first) / width - FIGURES.length
-      const kinds = kindsOf(count)
-      const spent = new Map<string, Amount>()
+    byKind(figure) {
+      const place = KIND_FIGURES.indexOf(figure)
+      const counts = KIND_FIGURES.map((_, index) => view.getUint16(at + 1 + index * COUNT_BYTES, true))
+      const firstSlot = counts.slice(0, place).reduce((slot, count) => slot + count, FIGURES.length)
+      const count = counts[place] ?? 0
+      const kinds = kindsOf(figure, count)
+      const sums = new Map<string, Amount>()
       for (let index = 0; index < count; index++) {
         const kind = kinds[index]
-        assert(kind !== undefined, `totals hold kind of play ${index}, but the store knows ${kinds.length}`)
-        spent.set(kind, billionths(read(FIGURES.length + index)))
+        assert(
+          kind !== undefined,
+          `totals hold kind ${index} of ${figure}, but the store knows ${kinds.length}`,
+        )
+        sums.set(kind, billionths(read(firstSlot + index)))
       }
-      return spent
+      return sums
     },
   }
 }
 
 /** Tally with these totals, from which a fold can continue. */
 export function tallyOf(totals: Totals): Tally {
-  return { figures: recordOf(FIGURES, totals.figure), spentByKind: new Map(totals.spentByKind()) }
+  return {
+    figures: recordOf(FIGURES, totals.figure),
+    byKind: recordOf(KIND_FIGURES, (figure) => new Map(totals.byKind(figure))),
+  }
 }
 
 export function totalsOfTally(tally: Tally): Totals {
   return {
     figure: (name) => tally.figures[name],
     amount: (name) => billionths(tally.figures[name]),
-    spentByKind: () => new Map([...tally.spentByKind].map(([kind, spent]) => [kind, billionths(spent)])),
+    byKind: (figure) => new Map([...tally.byKind[figure]].map(([kind, sum]) => [kind, billionths(sum)])),
   }
 }
 

@@ -24,6 +24,15 @@ const flowFigures = {
   paidInPrizes: amountSchema.describe('Payouts without refunds and loyalty rewards'),
   burned: amountSchema.describe('Tokens burned, from the platform’s income'),
 }
+/** Further movements in and out of the platform, and `expired`, which moves inside it. */
+const furtherFlows = {
+  deposited: amountSchema.describe('Moved into the treasury from outside'),
+  sponsored: amountSchema.describe('Added to the pools of contests from outside'),
+  refunded: amountSchema.describe('Paid back to players out of the pools of contests'),
+  withdrawn: amountSchema.describe('Moved out of the treasury'),
+  expired: amountSchema.describe('Prizes that nobody redeemed, lapsed to the treasury'),
+}
+const paidInLoyalty = amountSchema.describe('Payouts of loyalty rewards')
 const fundFigures = {
   treasury: amountSchema.describe('Balance of the treasury'),
   runningPools: amountSchema.describe('Balance of the pools of all contests'),
@@ -55,10 +64,11 @@ const summarySchema = z
     payouts: numberSchema.describe('Payout events, refunds and loyalty rewards included'),
     spentOnPlay: flowFigures.spentOnPlay,
     paidInPrizes: flowFigures.paidInPrizes,
-    paidInLoyalty: amountSchema.describe('Payouts of loyalty rewards'),
+    paidInLoyalty,
     burned: flowFigures.burned,
     ...fundFigures,
     tokenPriceUsd: price,
+    ...furtherFlows,
   })
   .describe('Counts and sums since the first event, and present balances')
 
@@ -89,10 +99,22 @@ const flowsSchema = z
     ...range,
     bucket: bucketSchema,
     buckets: z
-      .array(z.strictObject({ ...bucketAt, ...flowFigures, tokenPriceUsd: priceAtEnd }))
+      .array(
+        z.strictObject({
+          ...bucketAt,
+          ...flowFigures,
+          tokenPriceUsd: priceAtEnd,
+          ...furtherFlows,
+          paidInLoyalty,
+        }),
+      )
       .describe('Buckets of the range, oldest first: movements in each, and the price at its end'),
     totals: z
-      .strictObject(recordOf(keysOf(flowFigures), () => amountSchema.describe('Sum of the whole range')))
+      .strictObject(
+        recordOf(keysOf({ ...flowFigures, ...furtherFlows, paidInLoyalty }), () =>
+          amountSchema.describe('Sum of the whole range'),
+        ),
+      )
       .describe('Sums of all buckets'),
   })
   .describe('Movements by bucket')
@@ -196,7 +218,8 @@ export const FIGURE_ENDPOINTS = {
     check: 'recomputed',
   },
   flows: {
-    meaning: 'Spent on play, paid in prizes, burned, and the token price, per bucket',
+    meaning:
+      'Spent on play, paid in prizes, burned, what else came in and went out, and the token price, per bucket',
     answer: 'Flows',
     schema: flowsSchema,
     parameters: RANGE,

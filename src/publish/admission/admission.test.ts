@@ -19,8 +19,8 @@ import {
 import { randomLogs } from '../../../test/story/random-log.ts'
 import { correcting, time } from '../../../test/story/story.ts'
 import { openMemoryLog } from '../../../test/story/memory-log.ts'
-import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
 import { seqOf } from '../../protocol/seq.ts'
+import { KINDS_MAX } from '../../project/fold/tally.ts'
 import { judgeDraft } from './admission.ts'
 
 const STATES = { unplanned: [], upcoming: UPCOMING, running: RUNNING, paying: PAYING, paid: PAID }
@@ -279,14 +279,25 @@ suite('a balance inside the platform', () => {
 })
 
 suite('a log', () => {
-  const kinds = Array.from({ length: PLAY_KINDS_MAX }, (_, index) => moved(`play/kind_${index}`, '1', 1))
-  test(`has at most ${PLAY_KINDS_MAX} kinds of play under every setting of balances`, () => {
-    const { fold } = published([...RUNNING, ...kinds])
-    assert.equal(judgeDraft(fold(), draftOf(moved('play/kind_7', '1', 1)), 'refuse').refusal, null)
-    assert.equal(
-      judgeDraft(fold(), draftOf(moved('play/another', '1', 1)), 'report').refusal?.code,
-      'invalid-draft',
-    )
-    assert.equal(judgeDraft(fold(), draftOf(moved('prize/another', '0', 1)), 'refuse').refusal, null)
-  })
+  // An amount of zero needs no balance.
+  const of = (type: string, kind: string) => moved(`${type}/${kind}` as TableEvent['is'], '0', 1)
+  for (const [type, before, reserved] of [
+    ['play', RUNNING, null],
+    ['prize', PAYING, null],
+    ['payout', PAYING, 'refund'],
+    ['burn', [], null],
+  ] as const) {
+    test(`has at most ${KINDS_MAX} kinds of ${type} under every setting of balances`, () => {
+      const kinds = Array.from({ length: KINDS_MAX }, (_, index) => of(type, `kind_${index}`))
+      const { fold } = published([...before, ...kinds])
+      const refusalOf = (kind: string) => judgeDraft(fold(), draftOf(of(type, kind)), 'report').refusal
+      assert.equal(refusalOf('kind_7'), null)
+      assert.deepEqual(refusalOf('another'), {
+        code: 'invalid-draft',
+        field: 'kind',
+        reason: `a log has at most 256 kinds of ${type}`,
+      })
+      if (reserved !== null) assert.equal(refusalOf(reserved), null)
+    })
+  }
 })

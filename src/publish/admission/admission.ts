@@ -5,12 +5,21 @@ import {
   entryOf,
   type Fold,
   loyaltyOf,
+  prizeKindsOf,
   restatementOf,
 } from '../../project/fold/fold.ts'
 import { accountLabel, balanceOf, isInside } from '../../project/fold/ledger.ts'
-import { PLAY_KINDS_MAX } from '../../project/fold/tally.ts'
+import { KINDS_MAX } from '../../project/fold/tally.ts'
 import { type Amount, billionths, formatAmount, negate, ZERO } from '../../protocol/amount.ts'
-import { CORRECTABLE_TYPES, ruleKind, type RuleKind, ruleOf, TYPE_TERMS } from '../../protocol/rules.ts'
+import {
+  CORRECTABLE_TYPES,
+  type EventType,
+  RESERVED_KINDS,
+  ruleKind,
+  type RuleKind,
+  ruleOf,
+  TYPE_TERMS,
+} from '../../protocol/rules.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
 import type { ContestStatus } from '../../protocol/enumerations.ts'
@@ -37,18 +46,12 @@ export function judgeDraft(fold: Fold, draft: Draft, balances: BalancesSetting):
 
 /**
  * Checks that every setting needs, because the books could not be computed without them. Corrections and restatements
- * must refer to a suitable event, and the kinds of play are limited.
+ * must refer to a suitable event, and the kinds of some types are limited.
  */
 function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
   if (draft.type === 'correction') return refusalOfCorrection(fold, draft)
-  const { spentByKind } = fold.tally
-  if (draft.type === 'play' && spentByKind.size >= PLAY_KINDS_MAX && !spentByKind.has(draft.kind)) {
-    return {
-      code: 'invalid-draft',
-      field: 'kind',
-      reason: `a log has at most ${PLAY_KINDS_MAX} kinds of play`,
-    }
-  }
+  const excess = refusalOfKind(fold, draft)
+  if (excess !== null) return excess
   const restates = draft.details?.restates
   if (restates === undefined) return null
   const restated = entryOf(fold, restates)
@@ -59,6 +62,23 @@ function refusalOfFacts(fold: Fold, draft: Draft): BooksRefusal | null {
     return wrong(field, 'that event is not corrected: publish a correction first')
   const already = restatementOf(fold, restates)
   return already === undefined ? null : wrong(field, `event ${already} has replaced that event`)
+}
+
+/** Kinds so far of each type that is limited. */
+const LIMITED_KINDS: Readonly<
+  Partial<Record<EventType, (fold: Fold) => Pick<ReadonlySet<string>, 'has' | 'size'>>>
+> = {
+  play: ({ tally }) => tally.byKind.spentOnPlay,
+  prize: prizeKindsOf,
+  payout: ({ tally }) => tally.byKind.paidInPrizes,
+  burn: ({ tally }) => tally.byKind.burned,
+}
+
+/** Checks that a kind is known, or that the log can have one more of its type. Reserved kinds do not count. */
+function refusalOfKind(fold: Fold, { type, kind }: Draft): BooksRefusal | null {
+  const kinds = RESERVED_KINDS.has(kind) ? undefined : LIMITED_KINDS[type]?.(fold)
+  if (kinds === undefined || kinds.size < KINDS_MAX || kinds.has(kind)) return null
+  return { code: 'invalid-draft', field: 'kind', reason: `a log has at most ${KINDS_MAX} kinds of ${type}` }
 }
 
 function refusalOfCorrection(fold: Fold, draft: Draft): BooksRefusal | null {

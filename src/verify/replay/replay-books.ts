@@ -130,9 +130,10 @@ function openReplayState(): ReplayState {
   return {
     repository: {
       entry: events.entry,
-      // Only admission uses these two, not the fold.
+      // Only admission uses these three, not the fold.
       correctionOf: () => undefined,
       restatementOf: () => undefined,
+      prizeKinds: () => new Set(),
       contest: (id) => contests.get(id),
       openLots: lots.open,
       hold: lots.hold,
