@@ -92,6 +92,60 @@ suite('the preset ranges of a page', () => {
   })
 })
 
+suite('the months of a page', () => {
+  const headed = (page: string): string =>
+    (/<h1[^>]*>([^]*?)<\/h1>/.exec(page)?.[1] ?? '')
+      .replaceAll(/<i>[^<]*<\/i>|<[^>]*>/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+  const linksIn = (page: string): readonly (readonly [href: string, label: string])[] =>
+    [...page.matchAll(/<a href="([^"]*\bfrom=\d{4}-\d{2}(?:&[^"]*)?)"[^>]*>([^<]*)<\/a/g)].map(
+      ([, href = '', label = '']) => [href, label.trim()],
+    )
+
+  const pages = [
+    // Nothing was published since, so that the answer may still grow.
+    ['/flows', 'In November 2026 so far nothing was spent', 'In December 2026 so far nothing'],
+    [
+      '/funds',
+      'In November 2026 the treasury ended at 10.7 times the prizes',
+      'The treasury holds 10.7 times',
+    ],
+    ['/patterns?tz=345', 'In November 2026 nothing was spent on play.', 'In December 2026 so far nothing'],
+    ['/events?type=payout', 'Payments in November 2026', 'Payments in December 2026 so far'],
+  ] as const
+  for (const [path, ended, growing] of pages) {
+    test(`of ${path} are this one, the last, and each since the launch, and the heading says which`, async () => {
+      await using later = await openApiStage()
+      later.setNow(msOf(Date.parse('2026-12-02T10:00Z')))
+      const get = async (href: string): Promise<string> => plain(await (await later.get(href)).text())
+      const links = linksIn(await get(path))
+      assert.deepEqual(
+        links.map(([, label]) => label),
+        ['Last month', 'This month', 'Oct', 'Nov', 'Dec'],
+      )
+      for (const [href, label] of links) {
+        assert.equal((await later.get(href)).status, 200, href)
+        for (const kept of ['tz=345', 'type=payout']) assert.equal(href.includes(kept), path.includes(kept))
+        const page = await get(href)
+        const names = linksIn(page).map(([, name]) => name)
+        assert.equal(names.includes('← November 2026'), label === 'This month' || label === 'Dec')
+        assert.equal(names.includes('November 2026 →'), label === 'Oct')
+      }
+      assert.ok(headed(await get(links[0]?.[0] ?? '')).startsWith(ended))
+      assert.ok(headed(await get(links[1]?.[0] ?? '')).startsWith(growing))
+    })
+  }
+
+  test('are named only for a range that is exactly a month', async () => {
+    for (const query of ['from=2026-10-01&to=2026-10-02', 'from=2026-09', 'from=2026-10-02']) {
+      const page = await pageOf(`/patterns?${query}`)
+      assert.match(headed(page), /^Players spend most/)
+      assert.doesNotMatch(page, /rel="(?:prev|next)"/)
+    }
+  })
+})
+
 suite('a refused range', () => {
   test('that ends in the future links the same range up to now', async () => {
     const page = await pageOf('/flows?from=2026-10-01&to=2099-01-01&bucket=hour')

@@ -3,7 +3,7 @@ import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { askDetails, eventNote } from './event-note.ts'
 import { eventName, typeNames } from './event-sentence.ts'
 import { eventsPageRows } from '../../../serve/api/answer-tables.ts'
-import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import { askEndpoint, firstEvent, jsonLinks } from '../../frame/linked-answers.ts'
 import { amountHtml, countHtml, eventLink } from '../../markup/amount-html.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { cellMoment, momentText } from '../../markup/moment-html.ts'
@@ -13,20 +13,26 @@ import { EVENT_TYPES } from '../../../protocol/rules.ts'
 import { assert } from '../../../protocol/brand.ts'
 import { AFTER, FILTERS } from '../../../protocol/endpoints/endpoint-parameters.ts'
 import { transaction } from '../../markup/book.ts'
+import { type MonthLinks, monthLinks } from '../ranges/month-links.ts'
 import { dateFields } from '../ranges/range-controls.ts'
 import { copyButton } from '../../frame/view-bar.ts'
 
 /** `/events`: the log in pages, with filters. */
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
-  title: (_, { query }) => eventsTitle(query.list('type')),
+  async title(_, view) {
+    const { shown, growing } = await monthsOf(view)
+    const named = eventsTitle(view.query.list('type'))
+    return shown === null ? named : `${named} in ${shown}${growing ? ' so far' : ''}`
+  },
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   wholeCsv: true,
   csv: eventsPageRows,
   async render(answer, view) {
     const { events, page } = answer
     const shown = events.slice(0, EVENTS_SHOWN)
-    return html`${endLinks(view)} ${eventsForm(view, true)}
+    const months = await monthsOf(view)
+    return html`${endLinks(view)} ${eventsForm(view, months)} ${months.pager}
     ${shown.length === 0 ? noEvents(page, '', view) : await detailedTable(answer, shown, view)}
     ${pager(shown.at(-1)?.seq, shown.length < events.length, page, view)}`
   },
@@ -50,6 +56,18 @@ function previewText(events: readonly EventWire[]): string | null {
 
 function eventsTitle(types: readonly string[] | undefined): string {
   return types === undefined ? 'Events' : typeNames(types)
+}
+
+/** Months as ranges of the same filters. A range without an end goes to the present. */
+async function monthsOf(view: View): Promise<MonthLinks> {
+  const { query, now } = view
+  const first = await firstEvent(view)
+  const range = {
+    fromMs: query.time('from') ?? 0,
+    toMs: query.time('to') ?? now,
+    launchedAtMs: first?.answer.atMs ?? null,
+  }
+  return monthLinks(view, range, { after: undefined, before: undefined })
 }
 
 /** Links to both orders of the events and to the stream. */
@@ -147,8 +165,8 @@ function pager(last: number | undefined, cut: boolean, page: EventsPage['page'],
 /** Parameters of filters that are folded until a reader opens them. */
 const FURTHER = ['kind', 'nonzero', 'tx', 'from', 'to'] as const
 
-/** Form of the filters of events in one row. `ranged` adds a range and a transaction. */
-function eventsForm({ path, query }: View, ranged: boolean): Html {
+/** Form of the filters of events in one row. With `months` it has a range and a transaction. */
+function eventsForm({ path, query }: View, months: MonthLinks | null): Html {
   const types = query.list('type')
   // A list of several types is one more option, so that the form keeps the query.
   const several = types !== undefined && types.length > 1 ? [types.join(',')] : []
@@ -170,12 +188,13 @@ function eventsForm({ path, query }: View, ranged: boolean): Html {
     ${isFiltered ? html`<a href="${path}">All events</a>` : null}
     <details ${isOpen ? html`open` : null}>
       <summary>More filters</summary>
+      ${months === null ? null : html`${months.tabs} ${months.names}`}
       <div class="ask">
         <label
           >Kind
           <input name="kind" size="14" value="${query.list('kind')?.join(',') ?? ''}" autocapitalize="none"
         /></label>
-        ${ranged ? rangeFields(query) : null}
+        ${months === null ? null : rangeFields(query)}
         <label class="tick"
           ><span>With an amount</span
           ><input type="checkbox" name="nonzero" value="1" ${query.flag('nonzero') ? html`checked` : null}
@@ -333,7 +352,7 @@ export const streamPage: Page<null> = {
           <li><a href="/stream${filters}" aria-current="page">Live</a></li>
         </ul>
       </nav>
-      ${eventsForm(view, false)}
+      ${eventsForm(view, null)}
       <noscript
         ><p class="quiet"><a href="/stream${filters}">Reload for newer events</a>.</p></noscript
       >

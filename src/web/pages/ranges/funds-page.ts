@@ -6,11 +6,12 @@ import { linePlot } from '../../charts/chart-line.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
 import type { Plot, SeriesStyle } from '../../charts/chart-plot.ts'
 import { unfinishedIn } from './flows-chart.ts'
-import { derived, minus, negated, ratioOf } from '../../markup/derived.ts'
+import { derived, expressed, minus, negated, ratioOf } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { bucketStart, momentText } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
+import { monthLinks } from './month-links.ts'
 import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
 import type { Site } from '../../markup/site.ts'
 import { answerTable } from '../../../serve/api/answer-tables.ts'
@@ -30,23 +31,25 @@ export const fundsPage: EndpointPage<'funds'> = {
   island: 'chart',
   permalink: (funds) => `/funds?${rangeQuery(funds)}`,
   title: () => 'Funds',
-  description: (funds, { site }) => plainText(coverageOf(funds, site)),
+  description: (funds, view) => plainText(coverageOf(funds, view)),
   csv: (answer) => answerTable('funds', answer),
   svg: pictureOf,
-  heading: (funds, { site }) => html`<h1>${coverageOf(funds, site)}</h1>`,
+  heading: (funds, view) => html`<h1>${coverageOf(funds, view)}</h1>`,
   render(funds, view) {
     const { bucket, buckets } = funds
     const { site, path, query } = view
     const plots = panelsOf(funds, site)
+    const { held, pointer, month } = standingOf(funds, view)
     return html`
-      ${nowOf(funds, view)} ${rangeControls(view, funds)}
+      ${balancesOf(funds, view)} ${rangeControls(view, funds)}
       ${chartGroup({
         main: null,
         caption: html`${site.token} at the end of each ${bucket}, UTC. Each fund has an axis of its own, from
         zero.`,
         panels: FUNDS.flatMap(({ key, name }, index) => {
           const plot = plots[index]
-          const said = html`<span data-at="/now/${key}">${amountHtml(funds.now[key])}</span> now`
+          const said = html`<span data-at="${pointer}/${key}">${amountHtml(held[key])}</span>
+            ${month === null ? 'now' : 'at its end'}`
           return plot === undefined ? [] : [{ plot, name, said }]
         }),
         placement: 'end',
@@ -74,31 +77,52 @@ function fundKey(field: string): keyof FundFigures {
   return FUNDS.find(({ key }) => key === field)?.key ?? 'treasury'
 }
 
+/** Balances that the page is about, with their pointer: those of now, or of the end of a month that is over. */
+function standingOf(
+  funds: Funds,
+  view: View,
+): Readonly<{ held: FundFigures; pointer: string; month: Html | null }> {
+  const { shown, growing } = monthLinks(view, funds)
+  const last = funds.buckets.length - 1
+  const held = funds.buckets[last]
+  if (shown === null || growing || held === undefined)
+    return { held: funds.now, pointer: '/now', month: null }
+  return { held, pointer: `/buckets/${last}`, month: expressed('monthname /from', shown) }
+}
+
 /**
  * Ratio of the treasury to unpaid prizes, cut off after one decimal. After a correction, paid and expired prizes may
  * exceed prizes won.
  */
-function coverageOf({ now }: Funds, { token }: Site): Html {
-  if (now.prizesNotRedeemed.startsWith('-')) {
-    const over = negated({ pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed })
-    return html`After a correction, ${derived(over)} ${token} more was paid or has expired than was won.`
+function coverageOf(funds: Funds, view: View): Html {
+  const { token } = view.site
+  const { held, pointer, month } = standingOf(funds, view)
+  const waiting = { pointer: `${pointer}/prizesNotRedeemed`, figure: held.prizesNotRedeemed }
+  if (held.prizesNotRedeemed.startsWith('-')) {
+    const over = html`${derived(negated(waiting))} ${token} more`
+    return month === null
+      ? html`After a correction, ${over} was paid or has expired than was won.`
+      : html`In ${month}, after a correction, ${over} was paid or had expired than was won.`
   }
-  const ratio = ratioOf(
-    { pointer: '/now/treasury', figure: now.treasury },
-    { pointer: '/now/prizesNotRedeemed', figure: now.prizesNotRedeemed },
-  )
+  const ratio = ratioOf({ pointer: `${pointer}/treasury`, figure: held.treasury }, waiting)
+  if (month === null) {
+    return ratio === null
+      ? html`No prize is waiting to be paid now.`
+      : html`The treasury holds ${ratio} times the prizes that are still to be paid.`
+  }
   return ratio === null
-    ? html`No prize is waiting to be paid now.`
-    : html`The treasury holds ${ratio} times the prizes that are still to be paid.`
+    ? html`In ${month} no prize was left to be paid at the end.`
+    : html`In ${month} the treasury ended at ${ratio} times the prizes that were still to be paid.`
 }
 
 /** The four balances. */
-function nowOf({ now }: Funds, { site }: View): Html {
+function balancesOf(funds: Funds, view: View): Html {
+  const { held, pointer, month } = standingOf(funds, view)
   return figures(
     FUNDS.map(({ key, name, explained }) => ({
       label: name,
-      figure: html`<span data-at="/now/${key}">${headlineAmount(now[key])}</span>`,
-      note: `${site.token}, ${explained}`,
+      figure: html`<span data-at="${pointer}/${key}">${headlineAmount(held[key])}</span>`,
+      note: html`${view.site.token}, ${month === null ? explained : html`at the end of ${month}`}`,
     })),
   )
 }

@@ -13,6 +13,7 @@ import {
 } from '../../charts/chart-heat.ts'
 import { framed } from '../../charts/chart-picture.ts'
 import { type Html, html } from '../../markup/html.ts'
+import { monthLinks } from './month-links.ts'
 import { dateFields } from './range-controls.ts'
 import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
@@ -38,10 +39,10 @@ export const patternsPage: EndpointPage<'patterns'> = {
   island: 'patterns',
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,
   title: () => 'Hours of the week',
-  description: (patterns, view) => plainText(headlineOf(heatsOf(patterns, view))),
+  description: (patterns, view) => plainText(headlineOf(patterns, view)),
   csv: (answer) => answerTable('patterns', answer),
   svg: pictureOf,
-  heading: (patterns, view) => html`<h1>${headlineOf(heatsOf(patterns, view))}</h1>`,
+  heading: (patterns, view) => html`<h1>${headlineOf(patterns, view)}</h1>`,
   render(patterns, view) {
     const [spent, ...others] = heatsOf(patterns, view)
     return html`${controlsOf(patterns, view)} ${leadOf(patterns, spent, view)}
@@ -115,27 +116,42 @@ function panelOf(heat: Heat): Html {
   </figure>`
 }
 
-/** Offset from UTC and dates, in one row. */
-function controlsOf({ tz }: Patterns, { path, query }: View): Html {
-  return html`<form class="controls" method="get" action="${path}" data-chrome>
-    <label>Hours of ${offsetSelect(tz)}</label>
-    <button>Show</button>
-    <details>
-      <summary>Other dates</summary>
-      <div class="ask">
-        ${dateFields(query)}
-        <a href="${path}">The default range</a>
-      </div>
-    </details>
-  </form>`
+/** Months, offset from UTC and dates, in one row. */
+function controlsOf(patterns: Patterns, view: View): Html {
+  const { path, query } = view
+  const { tabs, names, pager } = monthLinks(view, patterns)
+  return html`<div class="controls" data-chrome>
+      ${tabs}
+      <form method="get" action="${path}">
+        <label>Hours of ${offsetSelect(patterns.tz)}</label>
+        <button>Show</button>
+        <details>
+          <summary>Other dates</summary>
+          ${names}
+          <div class="ask">
+            ${dateFields(query)}
+            <a href="${path}">The default range</a>
+          </div>
+        </details>
+      </form>
+    </div>
+    ${pager}`
 }
 
-/** Hour of the week with the most spending. */
-function headlineOf([spent]: readonly Heat[]): Html {
+/** Hour of the week with the most spending, in the range or in a month by its name. */
+function headlineOf(patterns: Patterns, view: View): Html {
+  const [spent] = heatsOf(patterns, view)
   const busiest = spent === undefined ? null : busiestHour(spent)
+  const { shown, growing } = monthLinks(view, patterns)
+  if (shown === null) {
+    return busiest === null
+      ? html`Nothing was spent on play in this range.`
+      : html`Players spend most on ${busiest.words}.`
+  }
+  const inMonth = html`In ${expressed('monthname /from', shown)}${growing ? ' so far' : null}`
   return busiest === null
-    ? html`Nothing was spent on play in this range.`
-    : html`Players spend most on ${busiest.words}.`
+    ? html`${inMonth} nothing was spent on play.`
+    : html`${inMonth} players spent most on ${busiest.words}.`
 }
 
 /** Amount spent in that hour, and the range and time zone of the figures. */

@@ -8,12 +8,14 @@ import { rangeName } from './range-words.ts'
 import type { View } from '../../frame/page.ts'
 import { type CountableTimeInterval, utcDay, utcHour, utcMinute, utcMonday, utcMonth } from 'd3-time'
 import { momentOf } from '../../markup/moment-html.ts'
+import { monthLinks } from './month-links.ts'
 
 type ShownRange = Range & Readonly<{ asOf: AsOf }>
 
-/** Controls of a range in one row: presets, bucket width, and dates. */
+/** Controls of a range in one row: presets, months, bucket width, and dates. */
 export function rangeControls(view: View, range: ShownRange): Html {
   const { path, query } = view
+  const { tabs, names, pager } = monthLinks(view, range, { bucket: 'day' })
   // Without chosen dates each bucket has a default range, so that none is too long.
   const isChosen = query.has('from') || query.has('to')
   const options = BUCKETS.map((bucket) =>
@@ -24,24 +26,26 @@ export function rangeControls(view: View, range: ShownRange): Html {
         : html`<option>${bucket}</option>`,
   )
   return html`<div class="controls" data-chrome>
-    ${rangePresets(view, range)}
-    <form method="get" action="${path}">
-      <label
-        >By
-        <select name="bucket">
-          ${options}
-        </select></label
-      >
-      <button>Show</button>
-      <details>
-        <summary>${rangeName({ ...range, launchedAtMs: null, buckets: [] }).words}</summary>
-        <div class="ask">
-          ${dateFields(query)}
-          <a href="${path}">The default range</a>
-        </div>
-      </details>
-    </form>
-  </div>`
+      ${rangePresets(view, range)} ${tabs}
+      <form method="get" action="${path}">
+        <label
+          >By
+          <select name="bucket">
+            ${options}
+          </select></label
+        >
+        <button>Show</button>
+        <details>
+          <summary>${rangeName({ ...range, launchedAtMs: null, buckets: [] }).words}</summary>
+          ${names}
+          <div class="ask">
+            ${dateFields(query)}
+            <a href="${path}">The default range</a>
+          </div>
+        </details>
+      </form>
+    </div>
+    ${pager}`
 }
 
 /** Fields for the dates of a range, blank unless they are chosen. */
