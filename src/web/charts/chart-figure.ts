@@ -1,5 +1,6 @@
 import { type Plot, plotOnPage } from './chart-plot.ts'
 import type { Bucket } from '../../protocol/enumerations.ts'
+import type { Flows, Funds } from '../../protocol/endpoints/figure-endpoints.ts'
 import { sectionHead } from '../markup/book.ts'
 import { type Html, html } from '../markup/html.ts'
 import { bucketStart } from '../markup/moment-html.ts'
@@ -15,20 +16,41 @@ type ChartGroup = Readonly<{
   caption: Html
   panels: readonly Panel[]
   placement: 'middle' | 'end'
-  bucket: Bucket
-  buckets: number
+  /** Path of the page that shows any range of these buckets. */
+  page: string
+  range: Pick<Flows | Funds, 'bucket' | 'fromMs' | 'toMs' | 'buckets'>
 }>
 
-/** Charts with a slider that shows each bucket from the tables of the page. */
-export function chartGroup({ main, caption, panels, placement, bucket, buckets }: ChartGroup): Html {
-  const said = html`<figcaption>${caption}</figcaption>`
-  return html`<div data-chart data-stands="${placement}">
-    ${main === null ? null : html`<figure class="chart">${plotOnPage(main)} ${said}</figure>`}
-    ${main === null ? null : sliderOf(bucket, buckets)}
-    <div class="panels">${panels.map(panelHtml)}</div>
+/**
+ * Charts that a script reads bucket by bucket, from the table of this page or of `page`, and on which a reader chooses a
+ * range.
+ */
+export function chartGroup({ main, caption, panels, placement, page, range }: ChartGroup): Html {
+  const { bucket, fromMs, toMs, buckets } = range
+  const slider = sliderOf(bucket, buckets.length, panels.length > 0)
+  return html`<div
+    data-chart
+    data-stands="${placement}"
+    data-page="${page}"
+    data-bucket="${bucket}"
+    data-count="${buckets.length}"
+    data-from="${fromMs}"
+    data-to="${toMs}"
+    ${buckets.at(-1)?.complete === false ? html` data-growing` : null}
+  >
     ${
       main === null
-        ? html`${sliderOf(bucket, buckets)}
+        ? null
+        : html`<figure class="chart">
+              ${plotOnPage(main)}
+              <figcaption>${caption}</figcaption>
+            </figure>
+            ${slider}`
+    }
+    ${panels.length === 0 ? null : html`<div class="panels">${panels.map(panelHtml)}</div>`}
+    ${
+      main === null
+        ? html`${slider}
             <p class="source">${caption}</p>`
         : null
     }
@@ -42,19 +64,22 @@ function panelHtml({ plot, name, said }: Panel): Html {
   </figure>`
 }
 
-/** Slider of charts; null without buckets to choose. The island shows it; the style sheet reserves its space. */
-function sliderOf(bucket: Bucket, buckets: number): Html | null {
-  if (buckets < 2 || buckets > ROWS_WHOLE_MAX) return null
+/**
+ * Slider of charts; null without buckets to choose. The island shows it; the style sheet reserves its space. Words below
+ * it have the figures of all charts.
+ */
+function sliderOf(bucket: Bucket, buckets: number, worded: boolean): Html | null {
+  if (buckets < 2) return null
   return html`<div class="slider">
     <label hidden
-      >Read ${bucket} by ${bucket}
+      >Read ${bucket} by ${bucket}, or drag to choose ${bucket}s
       <input type="range" min="0" max="${buckets - 1}" value="${buckets - 1}" autocomplete="off" />
     </label>
-    <p aria-hidden="true"></p>
+    ${worded ? html`<p aria-hidden="true"></p>` : null}
   </div>`
 }
 
-/** Most rows on a page. A longer list is cut and has no slider, because it would double the size of the page. */
+/** Most rows on a page. A longer list is cut, because it would double the size of the page. */
 const ROWS_WHOLE_MAX = 250
 /** Newest rows, which are in sight. */
 const ROWS_NEWEST = 10

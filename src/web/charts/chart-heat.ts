@@ -92,6 +92,7 @@ export function heatPlot({ id, name, cells, byDay }: Heat): Html {
     height="${WEEK_HEIGHT + 24}"
     role="img"
     aria-labelledby="${id}-title ${id}-desc"
+    data-cells="${cells.map(about).join(' ')}"
   >
     <title id="${id}-title">${name} by hour of the week</title>
     <desc id="${id}-desc">${described}</desc>

@@ -26,7 +26,7 @@ function drawnOf(all: readonly ChartValue[], unfinished = 0, drawn: Series['draw
     starts: all.map((_, index) => new Date(index * HOUR_MS).toISOString()),
     unfinished,
     placement: 'middle',
-    series: [{ name: 'Paid', style: 2, drawn, figures: all }],
+    series: [{ name: 'Paid', field: 'paid', style: 2, drawn, figures: all }],
     size: 'tall',
     dated: true,
   })
@@ -175,7 +175,12 @@ suite('a chart of many steps', () => {
 
 suite('a chart of bars', () => {
   test('is well-formed for any figures', () => {
-    const bar = fc.record({ label: fc.string(), figure: amounts, unfinished: fc.boolean() })
+    const bar = fc.record({
+      label: fc.string(),
+      name: fc.string(),
+      figure: amounts,
+      unfinished: fc.boolean(),
+    })
     fc.assert(
       fc.property(fc.array(bar, { maxLength: 60 }), (bars) => {
         assertWellFormed(
@@ -195,8 +200,8 @@ suite('a chart of bars', () => {
         title: 'T',
         description: 'D',
         bars: [
-          { label: 'a', figure: '100.000000000' },
-          { label: 'b', figure: '-100.000000000' },
+          { label: 'a', name: 'A', figure: '100.000000000' },
+          { label: 'b', name: 'B', figure: '-100.000000000' },
         ],
       },
       html`Said`,
@@ -208,8 +213,8 @@ suite('a chart of bars', () => {
 suite('the names on a chart', () => {
   const HIGH = 320
   const wordsOf = (spent: readonly string[], paid: readonly string[]): readonly ChartWords[] => {
-    const line: Series = { name: 'Spent on play', style: 1, drawn: 'area', figures: spent }
-    const bars: Series = { name: 'Paid in prizes', style: 2, drawn: 'bars', figures: paid }
+    const line: Series = { name: 'Spent on play', field: 'spent', style: 1, drawn: 'area', figures: spent }
+    const bars: Series = { name: 'Paid in prizes', field: 'paid', style: 2, drawn: 'bars', figures: paid }
     return linePlot({
       id: 'x',
       title: 'T',

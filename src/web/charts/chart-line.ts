@@ -3,6 +3,7 @@ import {
   BOX,
   type ChartWords,
   type Lines,
+  marksRead,
   type Names,
   type Plot,
   PLOT_HEADS,
@@ -67,7 +68,14 @@ export function linePlot(lines: Lines): Plot {
     ${drawnLines.map((one) => strokeOf(one, scale, share))}`,
     shapes: html`${drawnLines.map((one) => dotsOf(one, scale, share))}`,
     words: names === undefined ? [] : namesOf(names, lines, scale, share),
+    read: readOf(series, scale),
   }
+}
+
+/** Fields and styles of the series, and the figures at both ends of the axis. */
+function readOf(series: readonly Series[], { ends: [low, high] }: Scale): Html {
+  const fields = series.map(({ field, style }) => `${field}:${style}`).join(' ')
+  return html` data-series="${fields}" data-low="${low}" data-high="${high}"`
 }
 
 /**
@@ -239,8 +247,8 @@ function described({ name, figures }: Series, starts: readonly string[]): string
   return `${name}: least ${describe(least)}, greatest ${describe(most)}, last ${last.figure}.`
 }
 
-/** Bar with its label and its figure. Unfinished bars come last and are pale. */
-type Bar = Readonly<{ label: string; figure: string; unfinished?: boolean }>
+/** Bar with its label, its full name and its figure. Unfinished bars come last and are pale. */
+type Bar = Readonly<{ label: string; name: string; figure: string; unfinished?: boolean }>
 
 export type Bars = Readonly<{
   id: string
@@ -278,5 +286,15 @@ export function barPlot({ id, title, description, bars, size = 'short' }: Bars):
     shapes: null,
     words: [],
     dated: true,
+    read: marksRead(
+      bars.map(({ name, figure }, index) => ({
+        x: (index + 0.5) / bars.length,
+        y: scale.place(figure),
+        name,
+        figure,
+        style: 1,
+      })),
+      size,
+    ),
   }
 }

@@ -153,5 +153,5 @@ const SHAPES = [
   '.ink,.t1,.t2,.t3,.t4{font-weight:650}.soft{font-weight:500}',
   '.halo{paint-order:stroke;stroke-width:5px;stroke-linejoin:round}',
   '.s1,.s2,.s3,.s4{fill:none;stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}',
-  '.area{opacity:.11}.pale{opacity:.45}.dash{stroke-dasharray:3 3}',
+  '.area{opacity:.11}.pale{opacity:.45}',
 ].join('')

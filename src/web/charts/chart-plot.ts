@@ -1,5 +1,6 @@
 import type { Bucket } from '../../protocol/enumerations.ts'
-import { type ChartValue, type Mark, percent } from '../markup/chart-scale.ts'
+import { type ChartValue, type Mark, percent, rounded } from '../markup/chart-scale.ts'
+import { shortAmount } from '../markup/amount-html.ts'
 import type { TimeMark } from './chart-time.ts'
 import { type Html, html, type Part } from '../markup/html.ts'
 
@@ -17,9 +18,10 @@ const LABEL_GAP = 5
 /** Number of a series, which decides its colour: spent, paid, burned, price. */
 export type SeriesStyle = 1 | 2 | 3 | 4
 
-/** Figures of a series, one for each bucket in order, and their style. */
+/** Figures of a series, one for each bucket in order, and their style. `field` is theirs in a bucket. */
 export type Series = Readonly<{
   name: string
+  field: string
   style: SeriesStyle
   figures: readonly ChartValue[]
   drawn: 'line' | 'area' | 'bars'
@@ -88,14 +90,32 @@ export type Plot = Readonly<{
   size: PlotSize
   /** Whether the plot itself has labels of time. */
   dated: boolean
+  /** Attributes from which a script reads a bucket; none on a plot without buckets. */
+  read?: Html | null
 }>
 
 /** Side of the box for paths. */
 export const BOX = 1_000
 
+/** Mark that a script reads: its place as shares of the plot, its name, its figure and its style. */
+export type ReadMark = Readonly<{ x: number; y: number; name: string; figure: string; style: SeriesStyle }>
+
+/** Attribute with the marks of a plot of few figures. Figures are short, as on the page. */
+export function marksRead(marks: readonly ReadMark[], size: PlotSize): Html | null {
+  if (marks.length === 0) return null
+  const rows = marks.map(({ x, y, name, figure, style }) => [
+    rounded(x),
+    Math.round(y * PLOT_HEIGHTS[size]),
+    name,
+    shortAmount(figure),
+    style,
+  ])
+  return html` data-marks="${JSON.stringify(rows)}"`
+}
+
 /** Plot on a page, as wide as its container, with text of the page's size. */
 export function plotOnPage(plot: Plot): Html {
-  const { id, title, description, size, dated } = plot
+  const { id, title, description, size, dated, read } = plot
   const height = PLOT_HEIGHTS[size] + (dated ? DATES_HEIGHT : 0)
   return html`<svg
     class="plot"
@@ -103,6 +123,7 @@ export function plotOnPage(plot: Plot): Html {
     height="${height}"
     role="img"
     aria-labelledby="${id}-title ${id}-desc"
+    ${read ?? null}
   >
     <title id="${id}-title">${title}</title>
     <desc id="${id}-desc">${description}</desc>

@@ -1,5 +1,6 @@
-/** Marks the offset of this browser's clock. */
+/** Heat maps that answer a finger, and the offset of this browser's clock. */
 import './island-frame.ts'
+import './island-marks.ts'
 
 const select = document.querySelector<HTMLSelectElement>('select[name=tz]')
 const own = String(0 - new Date().getTimezoneOffset())

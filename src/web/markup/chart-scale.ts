@@ -12,6 +12,8 @@ export type Scale = Readonly<{
   marks: readonly Mark[]
   /** Place of zero. */
   zero: number
+  /** Figures at the bottom and at the top of the plot. */
+  ends: readonly [bottom: number, top: number]
   place(figure: string): number
 }>
 
@@ -52,6 +54,7 @@ export function scaleOf(figures: Iterable<ChartValue>, form: AxisForm = {}): Sca
     return {
       marks: ticks.map((tick) => ({ share: rounded(linear(tick)), label: label(tick), brief: brief(tick) })),
       zero: rounded(Math.min(1, linear(0))),
+      ends: [linear.invert(1), linear.invert(0)],
       place: (figure) => rounded(linear(Number(figure))),
     }
   }

@@ -9,12 +9,13 @@ import { PAGE_NOTICE } from '../../markup/site.ts'
 import type { AnswerTable } from '../../../serve/http/csv.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
 import { monthMark } from '../../charts/chart-time.ts'
-import { monthHtml } from '../../markup/moment-html.ts'
+import { monthHtml, monthWords } from '../../markup/moment-html.ts'
 import { barChart, barPlot, type Bars } from '../../charts/chart-line.ts'
 
 /** `/archive`: all events, a file for each month. */
 export const archivePage: EndpointPage<'archive'> = {
   endpoint: 'archive',
+  island: 'chart',
   title: () => 'Archive',
   csv: tableOf,
   svg: monthPicture,
@@ -55,6 +56,7 @@ function barsOf(months: readonly ArchiveMonth[], description: string): Bars {
     description,
     bars: months.map((one) => ({
       label: monthMark(one.month),
+      name: monthWords(one.month),
       figure: String(one.events),
       unfinished: one.state === 'open',
     })),

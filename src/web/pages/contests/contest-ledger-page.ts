@@ -33,6 +33,7 @@ import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 /** `/contests/{id}/ledger`: whether a contest's prizes are paid, which wait and why, and every payment. */
 export const contestLedgerPage: EndpointPage<'contestLedger'> = {
   endpoint: 'contestLedger',
+  island: 'chart',
   rowsMax: PAGE_ROWS_MAX,
   title: ({ contest }) => contestName(contest.id, contest.title),
   csv: (answer) => answerTable('contestLedger', answer),

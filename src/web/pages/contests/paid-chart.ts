@@ -5,9 +5,11 @@ import { chartPicture } from '../../charts/chart-picture.ts'
 import {
   BOX,
   type ChartWords,
+  marksRead,
   type Plot,
   PLOT_HEADS,
   PLOT_HEIGHTS,
+  type ReadMark,
   plotOnPage,
   type SeriesStyle,
 } from '../../charts/chart-plot.ts'
@@ -15,6 +17,7 @@ import { isPositive, shortAmount } from '../../markup/amount-html.ts'
 import { contestName } from '../../markup/contest-name.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { momentText } from '../../markup/moment-html.ts'
+import { dayWords } from '../../markup/time-words.ts'
 import type { View } from '../../frame/page.ts'
 import { curveStepAfter, line } from 'd3-shape'
 import { type Scale, scaleOf } from '../../markup/chart-scale.ts'
@@ -167,7 +170,29 @@ export function stepPlot({ fromMs, toMs, series, ...named }: StepChart): Plot {
     words: wordsOf(series, scale),
     size: SIZE,
     dated: true,
+    read: marksRead(marksOf(series[0], scale, shareOf), SIZE),
   }
+}
+
+/** Most marks of a plot that a pointer can tell apart. */
+const MARKS_MAX = 250
+
+/** Marks of a line: its last step at each place. */
+function marksOf(
+  series: StepSeries | undefined,
+  scale: Scale,
+  shareOf: (atMs: number) => number,
+): readonly ReadMark[] {
+  if (series === undefined) return []
+  const { steps, style } = series
+  const marks = steps.map(({ atMs, figure }) => ({
+    x: shareOf(atMs),
+    y: scale.place(figure),
+    name: dayWords('cell', atMs),
+    figure,
+    style,
+  }))
+  return [...new Map(marks.map((mark) => [Math.round(mark.x * MARKS_MAX), mark])).values()]
 }
 
 /** Distance of labels from their line, above and below it, in pixels, and the height that both need above it. */

@@ -23,6 +23,7 @@ import { barChart, barPlot, type Bars } from '../../charts/chart-line.ts'
 /** `/loyalty/runs`: each month's reward, with the digests of its files. */
 export const loyaltyPage: EndpointPage<'loyaltyRuns'> = {
   endpoint: 'loyaltyRuns',
+  island: 'chart',
   title: () => 'Loyalty reward',
   description: (answer, view) => plainText(headlineOf(answer, view)),
   csv: (answer) => answerTable('loyaltyRuns', answer),
@@ -98,7 +99,11 @@ function barsOf(computed: readonly ComputedRun[], token: string): Bars {
       computed.length === 0
         ? 'No reward is computed yet.'
         : computed.map(({ run, total }) => `${run.month}: ${total} ${token}.`).join(' '),
-    bars: computed.map(({ run, total }) => ({ label: monthMark(run.month), figure: total })),
+    bars: computed.map(({ run: { month }, total }) => ({
+      label: monthMark(month),
+      name: monthWords(month),
+      figure: total,
+    })),
   }
 }
 

@@ -464,7 +464,10 @@ function daysPicture(payouts: Payouts, title: string, view: View): Html {
     id: 'days',
     title: `What becomes available day by day${part}, ${view.site.token}`,
     description: `The total of each of the next thirty days${part}. ${most === null ? 'Nothing waits for a date.' : `The most becomes available on ${dayAt(most)}.`}`,
-    bars: figures.map((figure, index) => ({ label: dayMark(starts[index] ?? 0), figure })),
+    bars: figures.map((figure, index) => {
+      const label = dayMark(starts[index] ?? 0)
+      return { label, name: label, figure }
+    }),
     size: 'tall',
   })
   const range = `${dayAt(0)} to ${dayAt(DAYS_DRAWN - 1)}${rows}`

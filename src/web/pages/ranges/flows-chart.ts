@@ -1,5 +1,6 @@
 import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
-import { type Lines, type Plot, plotOnPage, type Series, type SeriesStyle } from '../../charts/chart-plot.ts'
+import type { Lines, Plot, Series, SeriesStyle } from '../../charts/chart-plot.ts'
+import { chartGroup } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import { type Html, html } from '../../markup/html.ts'
 import type { LinkedAnswer } from '../../frame/page.ts'
@@ -42,7 +43,7 @@ function commonOf(
 }
 
 function seriesOf({ key, name, style, drawn }: Flow, { buckets }: Flows): Series {
-  return { name, style, drawn, figures: buckets.map((one) => one[key]) }
+  return { name, field: key, style, drawn, figures: buckets.map((one) => one[key]) }
 }
 
 /**
@@ -83,7 +84,15 @@ export function pricePlot(flows: Flows, { token }: Site): Plot {
     ...commonOf(flows),
     id: 'price',
     title: name,
-    series: [{ name, style: 4, drawn: 'line', figures: flows.buckets.map((one) => one.tokenPriceUsd) }],
+    series: [
+      {
+        name,
+        field: 'tokenPriceUsd',
+        style: 4,
+        drawn: 'line',
+        figures: flows.buckets.map((one) => one.tokenPriceUsd),
+      },
+    ],
     placement: 'end',
     size: 'short',
     zero: false,
@@ -92,11 +101,13 @@ export function pricePlot(flows: Flows, { token }: Site): Plot {
 
 /** Chart of the start page: daily spending and prizes, from an answer that the page links. */
 export function dailyFlows({ answer, address }: LinkedAnswer<Flows>, site: Site): Html {
-  return html`<figure class="chart">
-    ${plotOnPage(flowsPlot(answer, site, `${address}#`))}
-    <figcaption>
-      ${site.token} a day, UTC. The line is what players spent, the bars what was paid in
-      prizes.${unfinishedIn(answer) > 0 ? ' Pale: today, not over yet.' : null}
-    </figcaption>
-  </figure>`
+  return chartGroup({
+    main: flowsPlot(answer, site, `${address}#`),
+    caption: html`${site.token} a day, UTC. The line is what players spent, the bars what was paid in
+    prizes.${unfinishedIn(answer) > 0 ? ' Pale: today, not over yet.' : null}`,
+    panels: [],
+    placement: 'middle',
+    page: '/flows',
+    range: answer,
+  })
 }

@@ -41,8 +41,8 @@ export const flowsPage: EndpointPage<'flows'> = {
           { plot: pricePlot(flows, site), name: `Price of one ${site.token}`, said: priceOf(flows) },
         ],
         placement: 'middle',
-        bucket,
-        buckets: buckets.length,
+        page: path,
+        range: flows,
       })}
       ${beforeLaunch(flows)}
       <div class="two">

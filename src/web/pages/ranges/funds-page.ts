@@ -53,8 +53,8 @@ export const fundsPage: EndpointPage<'funds'> = {
           return plot === undefined ? [] : [{ plot, name, said }]
         }),
         placement: 'end',
-        bucket,
-        buckets: buckets.length,
+        page: path,
+        range: funds,
       })}
       ${beforeLaunch(funds)}
       <div class="two">
@@ -169,6 +169,7 @@ function panelsOf(funds: Funds, { token }: Site): readonly Plot[] {
   return FUNDS.map(({ key, name, style }) => {
     const line = {
       name: `${name}, ${token}`,
+      field: key,
       style,
       drawn: 'area',
       figures: buckets.map((one) => one[key]),

@@ -47,7 +47,7 @@ const NEXT_SHOWN = 3
 export const todayPage: EndpointPage<'summary'> = {
   ...summaryPage,
   path: '/',
-  island: 'frame',
+  island: 'chart',
   async title(summary, view) {
     const payouts = await askUnpaidTotals(view)
     const reopened = await askReopened(summary.contests, view)

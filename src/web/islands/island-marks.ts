@@ -1,0 +1,53 @@
+import { DAYS } from '../charts/chart-heat.ts'
+import { followPointer, openPlot, type PlotMark } from './island-plot.ts'
+
+// Charts whose marks are few: each names its marks itself. The page has a table of the same figures.
+
+/** Mark of a chart: its place as shares of the width and the height, its name, its figure and its style. */
+type Mark = readonly [x: number, y: number, name: string, figure: string, style: string]
+
+/** Bars and steps: reads the mark that is nearest to the pointer. */
+function nearestMark(plot: SVGSVGElement, x: number): PlotMark {
+  const marks: readonly Mark[] = JSON.parse(plot.dataset['marks'] ?? '[]')
+  const [share, y, name, figure, style] = marks.reduce((best, mark) =>
+    Math.abs(mark[0] - x) < Math.abs(best[0] - x) ? mark : best,
+  )
+  return { share, dots: [{ y, style }], lines: [{ name, figure, style }] }
+}
+
+const HOURS = 24
+const DAY_HEIGHT = 18
+
+/** Hours of the week: reads the hour under the pointer. `y` is in pixels. */
+function hourMark(plot: SVGSVGElement, x: number, y: number): PlotMark {
+  const cells = (plot.dataset['cells'] ?? '').split(' ')
+  const hour = Math.min(HOURS - 1, Math.floor(x * HOURS))
+  const day = Math.max(0, Math.min(DAYS.length - 1, Math.floor(y / DAY_HEIGHT)))
+  const figure = cells[day * HOURS + hour] ?? ''
+  return {
+    share: (hour + 0.5) / HOURS,
+    dots: [{ y: (day + 0.5) * DAY_HEIGHT, style: '2' }],
+    lines: [{ name: `${DAYS[day]} ${hour}:00 to ${hour + 1}:00`, figure }],
+  }
+}
+
+function startMarks(plot: SVGSVGElement): void {
+  const draw = openPlot(plot)
+  const isWeek = plot.dataset['cells'] !== undefined
+  let kept: PlotMark | null = null
+  let shown: PlotMark | null = null
+  const show = (mark: PlotMark | null): void => draw((shown = mark))
+  followPointer(plot, {
+    read: (x, y) => show(isWeek ? hourMark(plot, x, y) : nearestMark(plot, x)),
+    keep: () => (kept = shown),
+    leave: () => show(kept),
+  })
+  const clear = (): void => show((kept = null))
+  document.addEventListener('daybook-changed', clear)
+  document.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') clear()
+  })
+}
+
+for (const plot of document.querySelectorAll<SVGSVGElement>('svg:is([data-marks], [data-cells])'))
+  startMarks(plot)

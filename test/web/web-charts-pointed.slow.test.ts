@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Flows, Patterns } from '../../src/protocol/endpoints/figure-endpoints.ts'
+import { shortAmount } from '../../src/web/markup/amount-html.ts'
+import { about } from '../../src/web/charts/chart-heat.ts'
+import { type BrowserPage, NARROW } from '../stage/browser.ts'
+import { openPageStage, type PageStage } from '../stage/page-stage.ts'
+
+let pages: PageStage
+before(async () => {
+  pages = await openPageStage()
+})
+after(() => pages[Symbol.asyncDispose]())
+
+const HOURS = '/flows?from=2026-10-01&to=2026-10-02&bucket=hour'
+
+const answerOf = async <Answer>(path: string): Promise<Answer> =>
+  (await (await pages.api.get(`/api/v1${path}`)).json()) as Answer
+
+/** A place on a plot, in pixels of the window. */
+async function placeOf({ page }: BrowserPage, plot: string, share: number) {
+  const found = page.locator(plot)
+  await found.scrollIntoViewIfNeeded()
+  const { x, y, width } = (await found.boundingBox()) ?? assert.fail()
+  return { x: x + share * width, y: y + 60 }
+}
+
+async function pointAt(sight: BrowserPage, plot: string, share: number): Promise<void> {
+  const { x, y } = await placeOf(sight, plot, share)
+  await sight.page.mouse.move(x, y)
+}
+
+/** Lines of the card on a plot, once there is one. */
+async function cardOf({ page }: BrowserPage, plot: string): Promise<readonly string[]> {
+  const lines = page.locator(`${plot} .reading text`)
+  await lines.first().waitFor()
+  return lines.allTextContents()
+}
+
+const cardsIn = ({ page }: BrowserPage): Promise<number> => page.locator('.reading text').count()
+
+/** Lines of the card of an hour, from the answer. */
+async function hourLines(path: string, index: number): Promise<readonly string[]> {
+  const { at, complete, spentOnPlay, paidInPrizes } =
+    (await answerOf<Flows>(path)).buckets.at(index) ?? assert.fail()
+  return [
+    `1 Oct ${at.slice(11, 16)}${complete ? '' : ' so far'} `,
+    `Spent on play ${shortAmount(spentOnPlay)}`,
+    `Paid in prizes ${shortAmount(paidInPrizes)}`,
+  ]
+}
+
+suite('a chart', () => {
+  test('shows the figures under the mouse, keeps those of a click, and forgets them on Escape', async () => {
+    await using sight = await pages.see(HOURS)
+    await pointAt(sight, '#flows', 0.5 / 24)
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 0))
+    await pointAt(sight, '#flows', 5.5 / 24)
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 5))
+    assert.equal(await sight.page.getByRole('slider').inputValue(), '5')
+    await sight.page.mouse.down()
+    await sight.page.mouse.up()
+    // Another plot of the same buckets has the mark too.
+    await pointAt(sight, '#burned', 0.5 / 24)
+    assert.match((await cardOf(sight, '#price'))[0] ?? '', /^1 Oct 00:00/)
+    await sight.page.mouse.move(1, 1)
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 5))
+    await sight.page.keyboard.press('Escape')
+    assert.equal(await cardsIn(sight), 0)
+  })
+
+  test('opens the range of a drag in narrower buckets, up to the present if it is not over', async () => {
+    await using sight = await pages.see(HOURS)
+    const { page } = sight
+    const drag = async (from: number, to: number): Promise<void> => {
+      await pointAt(sight, '#flows', from / 24)
+      await page.mouse.down()
+      await pointAt(sight, '#flows', to / 24)
+    }
+    await drag(4.5, 2.5)
+    assert.deepEqual(await cardOf(sight, '#flows'), ['from 1 Oct 02:00 ', 'to 1 Oct 04:00 '])
+    await page.keyboard.press('Escape')
+    await page.mouse.up()
+    assert.equal(await cardsIn(sight), 0)
+    assert.equal(page.url(), pages.urlOf(HOURS))
+    await drag(2.5, 4.5)
+    await page.mouse.up()
+    await page.waitForURL(/bucket=minute/)
+    assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), {
+      from: '2026-10-01T02:00:00.000Z',
+      to: '2026-10-01T05:00:00.000Z',
+      bucket: 'minute',
+    })
+    await page.goBack()
+    await drag(12.5, 23.5)
+    await page.mouse.up()
+    await page.waitForURL(/from=2026-10-01T12/)
+    assert.equal(new URL(page.url()).searchParams.get('to'), null)
+    assert.ok(await page.locator('#flows').isVisible())
+  })
+
+  test('is read by a finger that moves along it, and lets the page scroll under one that moves up', async () => {
+    await using sight = await pages.see(HOURS, { viewport: NARROW, hasTouch: true, isMobile: true })
+    const { page } = sight
+    const session = await page.context().newCDPSession(page)
+    const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0): Promise<void> => {
+      await session.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: type === 'touchEnd' ? [] : [{ x, y }],
+      })
+    }
+    const { x, y } = await placeOf(sight, '#flows', 2.5 / 24)
+    const { x: end } = await placeOf(sight, '#flows', 9.5 / 24)
+    await touch('touchStart', x, y)
+    for (let step = 1; step <= 5; step++) await touch('touchMove', x + ((end - x) * step) / 5, y)
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 9))
+    await touch('touchEnd')
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 9))
+    assert.equal(page.url(), pages.urlOf(HOURS))
+    const scrolled = await page.evaluate('scrollY')
+    await touch('touchStart', x, y)
+    for (let step = 1; step <= 5; step++) await touch('touchMove', x, y - step * 30)
+    await touch('touchEnd')
+    assert.ok(Number(await page.evaluate('scrollY')) > Number(scrolled))
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 9), 'the kept hour is back')
+  })
+
+  test('of the start page reads the page that has its figures, by mouse and by keys', async () => {
+    const { buckets } = await answerOf<Flows>('/flows')
+    await using sight = await pages.see('/')
+    await pointAt(sight, '#flows', 0.5 / buckets.length)
+    const [first] = buckets
+    assert.deepEqual((await cardOf(sight, '#flows')).slice(1), [
+      `Spent on play ${shortAmount(first?.spentOnPlay ?? '')}`,
+      `Paid in prizes ${shortAmount(first?.paidInPrizes ?? '')}`,
+    ])
+    await sight.page.getByRole('slider').press('End')
+    const said = await sight.page.getByRole('slider').getAttribute('aria-valuetext')
+    assert.match(said ?? '', new RegExp(`Spent on play: ${buckets.at(-1)?.spentOnPlay};`))
+  })
+
+  test('reads hours that its table leaves out', async () => {
+    const path = '/flows?from=2026-10-01&to=2026-10-02T01:00Z&bucket=minute'
+    const { buckets } = await answerOf<Flows>(path)
+    await using sight = await pages.see(path)
+    await pointAt(sight, '#flows', 9.5 / buckets.length)
+    assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(path, 9))
+  })
+
+  test('of steps and of hours of the week shows the figure of a mark', async () => {
+    await using contest = await pages.see('/contests/1/ledger')
+    await pointAt(contest, '#paid', 0.99)
+    const [paid] = await cardOf(contest, '#paid')
+    assert.match(paid ?? '', /^1 Oct 2026 00:\d\d \d+\.\d\d$/)
+    await using week = await pages.see('/patterns')
+    const { cells } = await answerOf<Patterns>('/patterns')
+    const most = cells.findIndex(({ plays }) => plays > 0)
+    const plot = week.page.locator('#plays svg.week')
+    await plot.scrollIntoViewIfNeeded()
+    const { x, y, width } = (await plot.boundingBox()) ?? assert.fail()
+    const margin = 48
+    await week.page.mouse.move(
+      x + margin + (((most % 24) + 0.5) / 24) * (width - margin),
+      y + (Math.floor(most / 24) + 0.5) * 18,
+    )
+    const [hour] = await cardOf(week, '#plays')
+    assert.ok(hour?.endsWith(` ${about(String(cells[most]?.plays))}`) === true, hour ?? '')
+  })
+})
