@@ -140,12 +140,12 @@ function rules(theme: 'light' | 'dark'): string {
       const style = index + 1
       return `.s${style}{stroke:${of(marks)}}.f${style}{fill:${of(marks)}}.t${style}{fill:${of(words)}}`
     }),
-    ...[0, 1, 2, 3, 4].map(
-      (step) =>
-        `.h${step}{fill:${of(`heat-${step}`)}}.i${step}{fill:${of(step < 3 ? 'ink-low' : `ink-${step}`)}}`,
-    ),
+    ...HEAT_INKS.map((ink, step) => `.h${step}{fill:${of(`heat-${step}`)}}.i${step}{fill:${of(ink)}}`),
   ].join('')
 }
+
+/** Colours of the figures on each shade of a heat map. */
+const HEAT_INKS = ['ink', 'ink', 'ink', 'ink-3', 'on-ink'] as const
 
 const SHAPES = [
   'text{font:500 13px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;font-variant-numeric:tabular-nums}',
