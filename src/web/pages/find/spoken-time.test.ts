@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { formatAt, msOf } from '../../../protocol/moment.ts'
+import { formatAt, HOUR_MS, msOf } from '../../../protocol/moment.ts'
 import { dayWords, timeWords } from '../../markup/time-words.ts'
 import { exactMoment, longMomentText, momentText, monthWords } from '../../markup/moment-html.ts'
 import { spokenRanges, spokenTimes } from './spoken-time.ts'
@@ -83,6 +83,18 @@ suite('a time in words', () => {
         assert.deepEqual(named(timeWords(form, near, NOW)), [`moment ${formatAt(near)}`], `${form} ${days}`)
     }
     assert.deepEqual(named(monthWords('2026-10')), ['2026-10'])
+  })
+
+  test('is found on the clock of any reader, with UTC beside it', () => {
+    for (const hours of [-8, 0, 5.5, 9, 14]) {
+      for (const ahead of [1, 5, 13, 23, 40, 200, 1_000]) {
+        const at = msOf(NOW + ahead * HOUR_MS)
+        for (const form of ['full', 'near', 'clock'] as const) {
+          const text = timeWords(form, at, NOW, () => hours * HOUR_MS)
+          assert.deepEqual(named(text), [`moment ${formatAt(at)}`], `${text}, ${hours} h`)
+        }
+      }
+    }
   })
 })
 

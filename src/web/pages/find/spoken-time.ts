@@ -2,6 +2,8 @@ import {
   boundOf,
   DAY_MS,
   floorTo,
+  HOUR_MS,
+  MINUTE_MS,
   type Month,
   monthOf,
   monthStart,
@@ -22,6 +24,8 @@ const NAMES =
   'monday tuesday wednesday thursday friday saturday sunday'
 const NEAR = ['yesterday', 'today', 'tomorrow']
 const YEARS_NEAR = [-1, 0, 1]
+/** Future moment on a reader's clock, with UTC beside it: `Tue 1 Dec 03:35, 30 Nov 18:35 UTC`. */
+const TWO_CLOCKS = /^(.+) (\d{1,2}:\d{2}), (?:(\d{1,2} [a-z]{3}) )?(\d{1,2}:\d{2}) utc$/i
 
 /**
  * Times in a text, in UTC, in the forms of the API, of pages and in common use: `28 Oct 2026, 14:00 UTC`,
@@ -108,6 +112,12 @@ function spokenTime(text: string, now: Ms): SpokenTime | undefined {
 }
 
 function timeInWords(text: string, now: Ms): SpokenTime | undefined {
+  const [, day, local = '', utcDay, utc = ''] = TWO_CLOCKS.exec(text) ?? []
+  if (day !== undefined) {
+    // Without a day of UTC both clocks have the same day. "Today" is the reader's.
+    const ahead = utcDay === undefined ? clockMs(local) - clockMs(utc) : 0
+    return timeInWords(`${utcDay ?? day} ${utc}`, msOf(now + ahead))
+  }
   const words = text
     .toLowerCase()
     .replace(/ utc$/, '')
@@ -138,6 +148,12 @@ function timeInWords(text: string, now: Ms): SpokenTime | undefined {
     .toSorted((a, b) => Math.abs(a - now) - Math.abs(b - now))
   if (nearest === undefined) return undefined
   return { is: clock === '' ? 'day' : 'moment', from: msOf(nearest) }
+}
+
+/** Time since midnight of `14:05`. */
+function clockMs(clock: string): number {
+  const [hours = 0, minutes = 0] = clock.split(':').map(Number)
+  return hours * HOUR_MS + minutes * MINUTE_MS
 }
 
 /** Whether a date has the numbers of a moment. The parser takes 31 November as the first day of December. */
