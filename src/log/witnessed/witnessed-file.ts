@@ -1,5 +1,6 @@
 import { type BigIntStats, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { renameDurably } from '../store/durable-rename.ts'
 import { formatSealed, parseSealed } from '../store/sealed-json.ts'
 import type { Witnessed } from '../store/reader.ts'
@@ -68,15 +69,12 @@ function readWitnessed(path: string): Witnessed | null {
   }
 }
 
-function isWitnessed(json: unknown): json is Witnessed {
-  if (typeof json !== 'object' || json === null) return false
-  if (!('quorum' in json && 'witnesses' in json && 'newest' in json)) return false
-  const { quorum, witnesses, newest } = json
-  return typeof quorum === 'number' && Array.isArray(witnesses) && (newest === null || isNewest(newest))
-}
+const SHAPE = z.object({
+  quorum: z.number(),
+  witnesses: z.array(z.unknown()),
+  newest: z.object({ seq: z.number(), atMs: z.number(), note: z.string() }).nullable(),
+})
 
-function isNewest(json: unknown): boolean {
-  if (typeof json !== 'object' || json === null || !('seq' in json && 'atMs' in json && 'note' in json))
-    return false
-  return typeof json.seq === 'number' && typeof json.atMs === 'number' && typeof json.note === 'string'
+function isWitnessed(json: unknown): json is Witnessed {
+  return SHAPE.safeParse(json).success
 }
