@@ -92,6 +92,7 @@ const TABLE = {
   contest: {
     scheduled: row({ ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'must' } }, 'A contest is planned'),
     rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
+    renamed: row({ ...YES, details: { title: 'must', reason: 'may' } }, 'A contest has another title'),
     opened: row(YES, 'A contest takes plays'),
     closed: row({ ...YES, waitsFor: 'plays' }, 'A contest takes no more plays and pays its prizes'),
     paid: row({ ...YES, waitsFor: 'all' }, 'Every prize of a contest is redeemed or has lapsed'),

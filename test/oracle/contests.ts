@@ -72,7 +72,9 @@ function paidOutcome(all: readonly Effect[]): ContestOutcome {
 export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   const own = ofContest(book, id)
   const all = effects(own)
-  const scheduled = own.find(({ event }) => isMove(event, 'scheduled'))
+  const titled = own.findLast(
+    ({ event, details }) => isMove(event, 'scheduled', 'renamed') && details?.title !== undefined,
+  )
   const planned = own.findLast(({ event }) => isMove(event, 'scheduled', 'rescheduled'))?.details
   const opened = own.find(({ event }) => isMove(event, 'opened'))?.event
   const closed = own.find(({ event }) => isMove(event, 'closed', 'cancelled'))?.event
@@ -85,7 +87,7 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   const expired = sum(all, isExpired)
   return {
     id,
-    title: scheduled?.details?.title ?? null,
+    title: titled?.details?.title ?? null,
     status: contestStatus(own, id),
     opensAt: planned.opensAt,
     opensAtMs: planned.opensAtMs,

@@ -80,6 +80,22 @@ const ROWS: readonly Row[] = [
   [5 * DAY, 'contest/rescheduled', 3, null, { opensAt: on(8 * DAY), closesAt: on(10 * DAY) }],
   [6 * DAY, 'prize/runner_up', 1, '4'],
   [6 * DAY, 'correction/payout', 1, '-15', { corrects: 35 }],
+  [6 * DAY, 'contest/renamed', 1, null, { title: 'First', reason: 'Another contest has this title' }],
+  [6 * DAY, 'contest/renamed', 1, null, { title: 'The first' }],
+  [6 * DAY, 'contest/renamed', 2, null, { title: 'Second' }],
+  [7 * DAY, 'contest/scheduled', 4, null, { title: 'Daily', ...planned }],
+  [7 * DAY, 'contest/opened', 4, null],
+  [7 * DAY, 'pool/top_up', 4, '30'],
+  [7 * DAY, 'prize/daily', 4, '10', { claim: true }],
+  [7 * DAY, 'prize/daily', 4, '10', { unlocksAt: on(8 * DAY) }],
+  [7 * DAY + 1, 'hold/daily', 4, null, { reviewUntil: on(9 * DAY) }],
+  [7 * DAY + 2, 'payout/daily', 4, '12'],
+  [7 * DAY + 3, 'expiry/daily', 4, '3'],
+  [7 * DAY + 4, 'payout/refund', 4, '1'],
+  [8 * DAY, 'contest/cancelled', 4, null],
+  [8 * DAY, 'payout/refund', 4, '9'],
+  [8 * DAY, 'payout/daily', 4, '5'],
+  [8 * DAY, 'contest/paid', 4, null],
 ]
 
 /** 64 bytes in base58. The digit 1 is a zero byte, so only the last byte differs. */
@@ -104,6 +120,6 @@ export const CORNER_DRAFTS: readonly string[] = ROWS.map(
 
 /**
  * Rows after which the service is compared: a payout is corrected, a prize is corrected, a prize is overpaid, less so,
- * all is settled.
+ * all is settled, a running contest has paid.
  */
-export const CORNERS: readonly number[] = [33, 34, 36, 57, ROWS.length]
+export const CORNERS: readonly number[] = [33, 34, 36, 57, 58, 70, ROWS.length]

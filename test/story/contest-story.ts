@@ -23,7 +23,7 @@ export const TITLE_WORDS: readonly string[] = [
 
 /** A step of a random platform: an event of one of its contests. */
 type ContestStep = Readonly<{
-  is: 'schedule' | 'move' | 'pool' | 'prize' | 'pay' | 'lapse' | 'turn' | 'cancel'
+  is: 'schedule' | 'move' | 'rename' | 'pool' | 'prize' | 'pay' | 'lapse' | 'turn' | 'cancel'
   /** Chooses the contest, or the planned time of a new one. */
   contest: number
   kots: bigint
@@ -38,6 +38,7 @@ export const contestSteps: fc.Arbitrary<readonly ContestStep[]> = fc.array(
     is: fc.constantFrom(
       'schedule',
       'move',
+      'rename',
       'pool',
       'prize',
       'pay',
@@ -137,6 +138,10 @@ function draftOf(
     case 'move':
       of.closesAt += (contest % 5) * 1_000
       return draftOn(of, 'contest', 'rescheduled', null, { opensAt: OPENS_AT, closesAt: msOf(of.closesAt) })
+    case 'rename':
+      if (title === '') return null
+      of.title = title
+      return draftOn(of, 'contest', 'renamed', null, { title })
     case 'pool':
       of.pool += kots
       return draftOn(of, 'pool', 'top_up', kots)

@@ -21,6 +21,7 @@ const START = Date.UTC(2026, 0, 30, 21, 13)
 const NAMES = [
   'contest/scheduled',
   'contest/rescheduled',
+  'contest/renamed',
   'contest/opened',
   'contest/closed',
   'contest/paid',
@@ -111,6 +112,7 @@ function ordinary(step: Step, before: readonly Entry[], atMs: number): Entry {
 function detailsOf(asked: Readonly<Record<string, string>>, step: Step, atMs: number): Details | null {
   const later = msOf(atMs + step.hours * HOUR_MS)
   const possible: Details = {
+    title: `Contest ${step.pick % 7}`,
     opensAt: later,
     closesAt: msOf(later + DAY_MS),
     count: step.pick % 5 || 1,

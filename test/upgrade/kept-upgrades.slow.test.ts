@@ -17,7 +17,7 @@ import { keptStoreOf, upgrade } from './upgrade-stage.ts'
 
 /**
  * Paths whose answers follow from the log alone: they must be the bytes that the older Daybook answered. It did not know
- * of witnesses.
+ * of witnesses, and its catalogue of types had the rules of its version.
  */
 const OF_THE_LOG = /^\/api\/v1\/(?:events|archive|log(?!\/witnesses)|stream)(?=$|[/?])/
 /** Among them, those with a signature, which only the log's own recorded answers have. */

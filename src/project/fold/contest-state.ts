@@ -10,6 +10,7 @@ import type { Effect } from './ledger.ts'
 const STATUS_AFTER: Readonly<Record<RuleKind<'contest'>, ContestStatus | null>> = {
   scheduled: 'upcoming',
   rescheduled: null,
+  renamed: null,
   opened: 'running',
   closed: 'paying',
   cancelled: 'paying',
@@ -38,6 +39,8 @@ export function moveContest(before: ContestState | undefined, effect: Effect): C
       )
       return { ...contest, status, title: details?.title ?? contest.title, opensAt, closesAt }
     }
+    case 'renamed':
+      return { ...contest, title: details?.title ?? contest.title }
     case 'opened':
       return { ...contest, status, openedAt: event.atMs }
     case 'closed':

@@ -30,6 +30,7 @@ suite('an event of a contest', () => {
   const table: readonly (readonly [is: TableEvent['is'], ...admittedIn: string[]])[] = [
     ['contest/scheduled', 'unplanned'],
     ['contest/rescheduled', 'upcoming', 'running'],
+    ['contest/renamed', 'upcoming', 'running', 'paying', 'paid'],
     ['contest/opened', 'upcoming'],
     ['contest/closed', 'running'],
     ['contest/cancelled', 'upcoming', 'running'],

@@ -22,7 +22,7 @@ import {
 } from '../../protocol/rules.ts'
 import type { Draft } from '../../protocol/draft.ts'
 import type { ProblemCode } from '../../protocol/problem.ts'
-import type { ContestStatus } from '../../protocol/enumerations.ts'
+import { CONTEST_STATUSES, type ContestStatus } from '../../protocol/enumerations.ts'
 
 /** Reason why the books refuse a draft, and the field at fault. */
 export type BooksRefusal = Readonly<{ code: ProblemCode; field: string; reason: string }>
@@ -117,6 +117,7 @@ function refusalOfOrder(fold: Fold, draft: Draft): BooksRefusal | null {
 const MOVED_FROM: Readonly<Record<RuleKind<'contest'>, readonly ContestStatus[]>> = {
   scheduled: [],
   rescheduled: ['upcoming', 'running'],
+  renamed: CONTEST_STATUSES,
   opened: ['upcoming'],
   closed: ['running'],
   cancelled: ['upcoming', 'running'],

@@ -108,6 +108,19 @@ suite('a draft', () => {
     assert.deepEqual(accepted(bare).details, { corrects: 3 })
   })
 
+  test('that renames a contest has a title, and a reason if there is one, both guarded', () => {
+    const renamed = { ref: 'r', type: 'contest', kind: 'renamed', contestId: 7 }
+    assert.deepEqual(accepted({ ...renamed, details: { title: 'New', reason: 'A typo' } }).details, {
+      title: 'New',
+      reason: 'A typo',
+    })
+    assert.equal(refused({ ...renamed, details: { reason: 'A typo' } }).field, 'details.title')
+    for (const field of ['title', 'reason']) {
+      const outcome = refused({ ...renamed, details: { title: 'New', [field]: `to ${ADDRESS}` } })
+      assert.deepEqual([outcome.code, outcome.field], ['address-forbidden', `details.${field}`])
+    }
+  })
+
   test('has limits in characters, not in UTF-16 units', () => {
     accepted({ ...PLANNED, details: { ...TIMES, title: '🏆'.repeat(TITLE_CHARS_MAX) } })
     assert.equal(

@@ -97,13 +97,19 @@ suite('the calendar feed', () => {
     await after(moved(2, 1.5, 3), {})
     await after(moved(1, 2, 2.5), { 'contest-1-opens': '1 at minute 7', 'contest-1-closes': '1 at minute 7' })
     await after({ type: 'trade', kind: 'buy', kots: '1' }, {})
-    await after(loyalty(10), { 'loyalty-2026-09': '1 at minute 9' })
+    // A new title changes both entries and moves none.
+    const details = { title: 'Renamed' }
+    await after(
+      { type: 'contest', kind: 'renamed', contestId: 1, details },
+      { 'contest-1-opens': '1 at minute 9', 'contest-1-closes': '1 at minute 9' },
+    )
+    await after(loyalty(10), { 'loyalty-2026-09': '1 at minute 10' })
     await after(loyalty(10), {})
     // The correction of the newest plan leaves one of the same day.
-    await after({ type: 'correction', kind: 'loyalty', details: { corrects: seqOf(11) } }, {})
+    await after({ type: 'correction', kind: 'loyalty', details: { corrects: seqOf(12) } }, {})
     await after(
-      { type: 'correction', kind: 'loyalty', details: { corrects: seqOf(10) } },
-      { 'loyalty-2026-09': '2 at minute 12' },
+      { type: 'correction', kind: 'loyalty', details: { corrects: seqOf(11) } },
+      { 'loyalty-2026-09': '2 at minute 13' },
     )
   })
 

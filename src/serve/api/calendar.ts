@@ -162,7 +162,7 @@ function contestRevisions(
   contestIds: readonly ContestId[],
 ): ReadonlyMap<number, ContestRevisions> {
   if (contestIds.length === 0) return new Map()
-  const plans = readPlans(snapshot, ['contest'], ['scheduled', 'rescheduled'], contestIds)
+  const plans = readPlans(snapshot, ['contest'], ['scheduled', 'rescheduled', 'renamed'], contestIds)
   const groups = Map.groupBy(plans, ({ event }) => event.contestId)
   return new Map(
     [...groups].map(([id, of]) => [
@@ -186,7 +186,8 @@ function revisionOf(
   let sequence = 0
   let changedMs = msOf(0)
   for (const { event, details } of plans) {
-    const now: EntryState = { ms: momentOf(details), title: details.title ?? before?.title }
+    const ms = event.kind === 'renamed' ? before?.ms : momentOf(details)
+    const now: EntryState = { ms, title: details.title ?? before?.title }
     // A contest without a plan began with its first event, which another plan moves.
     const isMoved = before === null ? event.kind === 'rescheduled' : now.ms !== before.ms
     if (isMoved) sequence += 1

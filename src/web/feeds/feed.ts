@@ -131,6 +131,7 @@ const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<Rule
   contest: {
     scheduled: 'was planned',
     rescheduled: 'was rescheduled',
+    renamed: 'was renamed',
     opened: 'opened',
     closed: 'closed',
     cancelled: 'was cancelled',

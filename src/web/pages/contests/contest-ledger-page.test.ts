@@ -144,6 +144,36 @@ suite("a contest's page", () => {
     assert.match(both, /First payment event 6 1 Oct 00:07 UTC Closed event 8/)
   })
 
+  test('is found and named by its newest title, and its course has each new one', async () => {
+    const renamed = (title: string, reason?: string): StoryEvent => ({
+      type: 'contest',
+      kind: 'renamed',
+      contestId: 1,
+      details: { title, ...(reason === undefined ? {} : { reason }) },
+    })
+    const named = renamed('Fist', 'A <test> name')
+    const story = [...running, named, closed, prize, payout('100'), paid, renamed('Final')]
+    const page = await seeContest('/contests/1/ledger', story)
+    assert.match(wordsOf(page), /Contests \/ 1 Final/)
+    assert.match(
+      wordsOf(page),
+      /Opened event 3 1 Oct 00:04 UTC Renamed “Fist” event 5: A &lt;test&gt; name 1 Oct 00:05 UTC Closed event 6/,
+    )
+    assert.match(wordsOf(page), /Settled event 9, [^]*Renamed “Final” event 10/)
+    assert.match(wordsOf(await seeContest('/contests?q=final', story)), /Final 1 paid in full/)
+    assert.match(wordsOf(await seeContest('/contests?q=first', story)), /No contest in this list/)
+  })
+
+  test('has its end also when many new titles followed it', async () => {
+    const renamed: StoryEvent = { type: 'contest', kind: 'renamed', contestId: 1, details: { title: 'X' } }
+    const many = Array.from({ length: 25 }, () => renamed)
+    const page = wordsOf(
+      await seeContest('/contests/1/ledger', [...running, closed, prize, payout('100'), paid, ...many]),
+    )
+    assert.match(page, /1 Oct 00:04 UTC Closed 1 Oct/)
+    assert.match(page, /1 Oct 00:07 UTC Settled 3 min after it closed/)
+  })
+
   test('calls no correction a payment', async () => {
     const story = [...running, closed, prize, payout('60'), correction('payout', '-60', 7)]
     const one = wordsOf(await seeContest('/contests/1/ledger', story))

@@ -297,112 +297,131 @@ type Course = Readonly<{
   unpaid: LinkedAnswer<Payouts> | null
 }>
 
-/** Course of a contest as lines of the book. Future lines are soft. */
+/** Line of the course, and its moment; null for what is still to come. */
+type Step = Readonly<{ at: string | null; line: BookLine }>
+
+/** Course of a contest as lines of the book, in order of time. Future lines are soft. */
 function courseOf(course: Course, view: View): Html {
   const { contest } = course.ledger
-  const { before, later } = paying(course, view)
+  const steps = [
+    ...opening(course, view),
+    ...closing(course, view),
+    ...payingSteps(course, view),
+    ...ending(course, view),
+    ...renamings(course, view),
+  ]
   return html`<h2>Course</h2>
-    ${book([...opening(course, view), ...before, ...closing(course, view), ...later], null)}
+    ${book(
+      steps.toSorted(byMoment).map(({ line }) => line),
+      null,
+    )}
     <p class="source">
       <a href="/events?contestId=${contest.id}">Every event of this contest</a>
     </p>`
 }
 
-/** Moment and event by which a contest reached a state. */
-function stepOf(name: string, kind: string, { timeline }: Course, view: View): BookLine | null {
+/** Order of time. Steps to come are last, in their own order. */
+function byMoment(a: Step, b: Step): number {
+  if (a.at === b.at) return 0
+  return b.at === null || (a.at !== null && a.at < b.at) ? -1 : 1
+}
+
+/** Moment and event by which a contest reached a state; null until then. A contest may have many later events. */
+function stepOf(
+  name: string,
+  kind: string,
+  field: 'openedAt' | 'closedAt' | 'cancelledAt' | 'paidAt',
+  { ledger: { contest }, timeline }: Course,
+  view: View,
+): Step | null {
+  const at = contest[field]
+  if (at === null) return null
   const index = timeline.answer.events.findIndex((event) => event.kind === kind)
   const event = timeline.answer.events[index]
-  if (event === undefined) return null
+  if (event === undefined) return { at, line: { when: momentAt(`/contest/${field}`, at, view), what: name } }
   const pointer = `${timeline.address}#/events/${index}`
-  return {
-    when: momentAt(`${pointer}/at`, event.at, view),
-    what: name,
-    small: seqOf(event, pointer),
-  }
+  const line = { when: momentAt(`${pointer}/at`, event.at, view), what: name, small: seqOf(event, pointer) }
+  return { at, line }
 }
 
 function seqOf({ seq }: EventWire, pointer: string): Html {
   return html`event <span data-at="${pointer}/seq">${eventLink(seq)}</span>`
 }
 
-function opening(course: Course, view: View): readonly BookLine[] {
+function opening(course: Course, view: View): readonly Step[] {
   const { contest } = course.ledger
-  const opened = stepOf('Opened', 'opened', course, view)
+  const opened = stepOf('Opened', 'opened', 'openedAt', course, view)
   if (opened !== null) return [opened]
-  // A contest that was rescheduled often has its opening among older events.
-  if (contest.openedAt !== null) {
-    return [{ when: momentAt('/contest/openedAt', contest.openedAt, view), what: 'Opened' }]
-  }
-  if (contest.closedAt !== null) return []
-  return [plannedLine('Opens', 'opensAt', contest, view)]
+  return contest.closedAt === null ? [plannedStep('Opens', 'opensAt', contest, view)] : []
 }
 
-function closing(course: Course, view: View): readonly BookLine[] {
+function closing(course: Course, view: View): readonly Step[] {
   const { contest } = course.ledger
-  const cancelled = withReason(stepOf('Cancelled', 'cancelled', course, view), course)
-  const closed = cancelled ?? stepOf('Closed', 'closed', course, view)
-  return [closed ?? plannedLine('Closes', 'closesAt', contest, view)]
+  const cancelled = withReason(stepOf('Cancelled', 'cancelled', 'cancelledAt', course, view), course)
+  const closed = cancelled ?? stepOf('Closed', 'closed', 'closedAt', course, view)
+  return [closed ?? plannedStep('Closes', 'closesAt', contest, view)]
 }
 
-/** Line of a cancellation with the operator's reason. */
-function withReason(line: BookLine | null, { timeline }: Course): BookLine | null {
-  const { events, details } = timeline.answer
-  const seq = events.find(({ kind }) => kind === 'cancelled')?.seq ?? 0
-  const reason = details?.[seq]?.['reason']
-  if (line === null || typeof reason !== 'string') return line
-  const pointer = `${timeline.address}#/details/${seq}/reason`
-  return {
-    ...line,
-    small: html`${line.small ?? null}: <span data-at="${pointer}">${quotedText(reason)}</span>`,
-  }
+/** Step of a cancellation with the operator's reason. */
+function withReason(step: Step | null, { timeline }: Course): Step | null {
+  const seq = timeline.answer.events.find(({ kind }) => kind === 'cancelled')?.seq ?? 0
+  const reason = reasonOf(seq, timeline)
+  if (step === null || reason === null) return step
+  return { ...step, line: { ...step.line, small: html`${step.line.small ?? null}: ${reason}` } }
 }
 
-function plannedLine(
-  name: string,
-  field: 'opensAt' | 'closesAt',
-  contest: ContestWire,
-  view: View,
-): BookLine {
-  return {
-    as: 'soft',
-    when: momentAt(`/contest/${field}`, contest[field], view),
-    what: name,
-    small: 'as planned',
-  }
+/** The operator's reason for an event of the timeline; null without one. */
+function reasonOf(seq: number, { address, answer }: LinkedAnswer<EventsPage>): Html | null {
+  const reason = answer.details?.[seq]?.['reason']
+  if (typeof reason !== 'string') return null
+  return html`<span data-at="${address}#/details/${seq}/reason">${quotedText(reason)}</span>`
 }
 
-/** First and newest payment, and the end as far as it is known, before the close of the contest and later. */
-type PayingLines = Readonly<{ before: readonly BookLine[]; later: readonly BookLine[] }>
+/** Each new title of a contest. The first one stays in the log. */
+function renamings({ timeline }: Course, view: View): readonly Step[] {
+  const { address, answer } = timeline
+  return answer.events.flatMap((event, index) => {
+    if (event.kind !== 'renamed') return []
+    const { seq, at } = event
+    const pointer = `${address}#/events/${index}`
+    const title = quotedText(String(answer.details?.[seq]?.['title']))
+    const reason = reasonOf(seq, timeline)
+    const line = {
+      when: momentAt(`${pointer}/at`, at, view),
+      what: html`Renamed “<span data-at="${address}#/details/${seq}/title">${title}</span>”`,
+      small: html`${seqOf(event, pointer)}${reason === null ? null : html`: ${reason}`}`,
+    }
+    return [{ at, line }]
+  })
+}
 
-function paying(course: Course, view: View): PayingLines {
-  const { ledger } = course
+function plannedStep(name: string, field: 'opensAt' | 'closesAt', contest: ContestWire, view: View): Step {
+  const when = momentAt(`/contest/${field}`, contest[field], view)
+  return { at: null, line: { as: 'soft', when, what: name, small: 'as planned' } }
+}
+
+/** First and newest payment. */
+function payingSteps({ ledger }: Course, view: View): readonly Step[] {
   const { contest, payouts } = ledger
-  const isWhole = isWholeList(ledger, view)
   const [first] = payouts
   // A correction among the payouts is no payment; it cancels one.
   const corrected = payouts.filter(({ type }) => type === 'correction').length
   const count = payouts.filter(({ type }) => type === 'payout').length
   const lastIndex = payouts.findLastIndex(({ type }) => type === 'payout')
   const last = payouts[lastIndex]
-  const before: BookLine[] = []
-  const lines: BookLine[] = []
-  const after: BookLine[] = []
+  const steps: Step[] = []
   const settledAt = contest.outcome === 'owing' ? null : contest.paidAt
   if (first !== undefined && !view.query.has('after')) {
-    const place = isBeforeClose(first, contest) ? before : lines
-    place.push({
+    const line = {
       when: momentAt('/payouts/0/at', first.at, view),
       what: 'First payment',
-      small: spanAfterClose('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
-    })
+      small: after('/payouts/0/at', first.at, contest) ?? seqOf(first, '/payouts/0'),
+    }
+    steps.push({ at: first.at, line })
   }
-  if (last !== undefined && count > 1 && isWhole) {
-    const pointer = `/payouts/${lastIndex}`
-    // Prizes that a correction left unpaid may be paid after the end.
-    const isLate = contest.paidAt !== null && last.at > contest.paidAt
-    const place = isLate ? after : isBeforeClose(last, contest) ? before : lines
-    place.push({
-      when: momentAt(`${pointer}/at`, last.at, view),
+  if (last !== undefined && count > 1 && isWholeList(ledger, view)) {
+    const line = {
+      when: momentAt(`/payouts/${lastIndex}/at`, last.at, view),
       what: settledAt === null ? 'Newest payment' : 'Last payment',
       small: html`of
       ${expressed('payments /payouts/*/type', String(count))}${settledAt === null ? ' so far' : null}${
@@ -410,20 +429,22 @@ function paying(course: Course, view: View): PayingLines {
           ? null
           : html`, ${expressed('corrections /payouts/*/type', String(corrected))} of them corrected`
       }`,
-    })
+    }
+    steps.push({ at: last.at, line })
   }
-  const paid = stepOf(endOf(course), 'paid', course, view)
-  if (paid === null) {
-    const end = contest.closedAt === null ? [] : [openEnd(course, view)]
-    return { before, later: [...lines, ...after, ...end] }
-  }
-  const settled = { ...paid, small: html`${paid.small ?? null}${spanToEnd(contest)}` }
-  const reopened = contest.outcome === 'owing' ? [REOPENED] : []
-  return { before, later: [...lines, settled, ...after, ...reopened] }
+  return steps
 }
 
-function isBeforeClose({ at }: EventWire, { closedAt }: ContestWire): boolean {
-  return closedAt === null || at < closedAt
+/** End of a contest that has closed, as far as it is known. */
+function ending(course: Course, view: View): readonly Step[] {
+  const { contest } = course.ledger
+  const paid = stepOf(endOf(course), 'paid', 'paidAt', course, view)
+  if (paid === null) return contest.closedAt === null ? [] : [{ at: null, line: openEnd(course, view) }]
+  const { small: event } = paid.line
+  const span = spanToEnd(contest)
+  const small = html`${event ?? null}${event === undefined || span === null ? null : ', '}${span}`
+  const settled = { ...paid, line: { ...paid.line, small } }
+  return contest.outcome === 'owing' ? [settled, { at: null, line: REOPENED }] : [settled]
 }
 
 function momentAt(pointer: string, moment: string, view: View): Html {
@@ -431,15 +452,14 @@ function momentAt(pointer: string, moment: string, view: View): Html {
 }
 
 /** Time from the close of a contest to a later event. */
-function spanAfterClose(pointer: string, moment: string, { closedAt, outcome }: ContestWire): Html | null {
+function after(pointer: string, moment: string, { closedAt, outcome }: ContestWire): Html | null {
   if (closedAt === null || moment < closedAt) return null
   return html`${expressed(`span /contest/closedAt ${pointer}`, spanBetween(closedAt, moment))} after it
   ${outcome === 'cancelled' ? 'was cancelled' : 'closed'}`
 }
 
 function spanToEnd(contest: ContestWire): Html | null {
-  const span = contest.paidAt === null ? null : spanAfterClose('/contest/paidAt', contest.paidAt, contest)
-  return span === null ? null : html`, ${span}`
+  return contest.paidAt === null ? null : after('/contest/paidAt', contest.paidAt, contest)
 }
 
 /** Name of the last step of a contest. A cancelled contest can only give back the balance of its pool. */

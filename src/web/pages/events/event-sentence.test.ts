@@ -66,6 +66,7 @@ const KOTS = '12.345678901 KOTS'
 const SENTENCES: Readonly<Record<string, string>> = {
   'contest/scheduled': `Contest 42, “Lost <Gloves>”, was planned on ${ON}: it opens on 5 Oct 2026 00:00:00 UTC and closes on 6 Oct 2026 00:00:00 UTC.`,
   'contest/rescheduled': `Contest 42 was rescheduled on ${ON}: it opens on 5 Oct 2026 00:00:00 UTC and closes on 6 Oct 2026 00:00:00 UTC.`,
+  'contest/renamed': `Contest 42 was renamed on ${ON}: its title is “Lost <Gloves>”. The reason given: “Entered twice”.`,
   'contest/opened': `Contest 42 opened on ${ON}: it takes plays.`,
   'contest/closed': `Contest 42 closed on ${ON}: it takes no more plays and pays its prizes.`,
   'contest/paid': `Contest 42 was settled on ${ON}: no prize was left to pay, and its pool was empty.`,
@@ -85,8 +86,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'loyalty/scheduled': `The loyalty reward of 2026-09 was planned on ${ON}: it is paid on 9 Oct 2026 00:00:00 UTC.`,
   'loyalty/input': `The input of the loyalty reward of 2026-09 was fixed by its digest on ${ON}, before the result was known.`,
   'loyalty/output': `The loyalty reward of 2026-09 was computed to be ${KOTS} for 12 recipients, and fixed by its digest, on ${ON}.`,
-  'treasury/deposit': `${KOTS} were deposited into the treasury on ${ON}: “Entered twice”.`,
-  'treasury/withdrawal': `${KOTS} were withdrawn from the treasury on ${ON}: “Entered twice”.`,
+  'treasury/deposit': `${KOTS} were deposited into the treasury on ${ON}. The reason given: “Entered twice”.`,
+  'treasury/withdrawal': `${KOTS} were withdrawn from the treasury on ${ON}. The reason given: “Entered twice”.`,
   'price/usd': `One KOTS cost 0.031000000000 US dollars on ${ON}.`,
   'trade/buy': `${KOTS} were bought in the token’s market pool on ${ON}.`,
   'trade/sell': `${KOTS} were sold in the token’s market pool on ${ON}.`,

@@ -46,6 +46,8 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
     rescheduled: ({ Contest, on, must }) =>
       html`${Contest} was rescheduled on ${on}: it opens on ${must('opensAt')} and closes on
       ${must('closesAt')}.`,
+    renamed: ({ Contest, on, may, must }) =>
+      html`${Contest} was renamed on ${on}: its title is “${must('title')}”.${reasonOf(may('reason'))}`,
     opened: ({ Contest, on }) => html`${Contest} opened on ${on}: it takes plays.`,
     closed: ({ Contest, on }) =>
       html`${Contest} closed on ${on}: it takes no more plays and pays its prizes.`,
@@ -100,9 +102,9 @@ const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>,
   },
   treasury: {
     deposit: ({ kots, on, may }) =>
-      html`${kots} were deposited into the treasury on ${on}${becauseOf(may('reason'))}.`,
+      html`${kots} were deposited into the treasury on ${on}.${reasonOf(may('reason'))}`,
     withdrawal: ({ kots, on, may }) =>
-      html`${kots} were withdrawn from the treasury on ${on}${becauseOf(may('reason'))}.`,
+      html`${kots} were withdrawn from the treasury on ${on}.${reasonOf(may('reason'))}`,
   },
   price: {
     usd: ({ token, on, must }) => html`One ${token} cost ${must('price')} US dollars on ${on}.`,
@@ -197,9 +199,9 @@ function titleOf(title: Html | null): Html | null {
   return title === null ? null : html`, “${title}”,`
 }
 
-/** The operator's reason after a colon; null without one. */
-function becauseOf(reason: Html | null): Html | null {
-  return reason === null ? null : html`: “${reason}”`
+/** Sentence with the operator's reason; null without one. */
+function reasonOf(reason: Html | null): Html | null {
+  return reason === null ? null : html` The reason given: “${reason}”.`
 }
 
 /** Number of those who share a prize; null without it. */
@@ -237,6 +239,7 @@ const NAMES: Readonly<Record<RuledType, Readonly<Partial<Record<string, Name>>>>
   contest: {
     scheduled: () => html`Contest planned`,
     rescheduled: () => html`Contest moved`,
+    renamed: () => html`Contest renamed`,
     opened: () => html`Contest opened`,
     closed: () => html`Contest closed`,
     paid: () => html`Contest settled`,
