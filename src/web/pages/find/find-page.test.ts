@@ -37,6 +37,10 @@ suite('a search', () => {
     ['Oct 2026', '/archive#2026-10'],
     ['30 September to 1 October 2026', '/flows?from=2026-09-30&to=2026-10-02'],
     ['2026-09-30..2026-10-01', '/flows?from=2026-09-30&to=2026-10-02'],
+    ['1 October 2026 to 5 May 2027', '/flows?from=2026-10-01&to=2026-10-04'],
+    ['2026-10-01..9999-12-31', '/flows?from=2026-10-01&to=2026-10-04'],
+    ['2015-01-01..2026-10-01', '/flows?from=2015-01-01&to=2026-10-02&bucket=week'],
+    ['1 Jan 00:01 to 1 Oct 2026 00:05', '/flows?from=2026-01-01T00:01:00.000Z&to=2026-10-01T00:05:00.000Z'],
     [
       '1 Oct 00:01 to 1 Oct 2026 00:05 UTC',
       '/flows?from=2026-10-01T00:01:00.000Z&to=2026-10-01T00:05:00.000Z&bucket=hour',
@@ -121,17 +125,7 @@ suite('a search', () => {
     assert.deepEqual(await offered('chess'), [])
   })
 
-  const nowhere = [
-    '1 October 2026 to 5 May 2027',
-    '2026-10-01..9999-12-31',
-    '1 Oct 99999',
-    '99999',
-    '#99999',
-    'contest 99',
-    'a'.repeat(64),
-    '2026-02-30',
-    '<b>',
-  ]
+  const nowhere = ['1 Oct 99999', '99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']
   // The last representable day ends after the last moment, and no month is the 99th.
   for (const sought of [...nowhere, '9999-12-31', '2026-99', '1969-12']) {
     test(`for ${JSON.stringify(sought.slice(0, 12))} says that nothing was found`, async () => {

@@ -11,7 +11,7 @@ import { dayOf, minuteOf, monthHtml, nearMoment } from '../../markup/moment-html
 import { findTransaction, NOT_FINAL } from '../events/transaction-route.ts'
 import { askSuggested, QUERY_CHARS_MAX, searchBox } from './search-box.ts'
 import type { EventWire } from '../../../protocol/event.ts'
-import { DAY_MS, formatAt } from '../../../protocol/moment.ts'
+import { boundOf, ceilTo, DAY_MS, formatAt, HOUR_MS } from '../../../protocol/moment.ts'
 import { rangeName } from '../ranges/range-words.ts'
 import { type SpokenRange, spokenRanges, spokenTimes } from './spoken-time.ts'
 import { wordsOf } from '../../../project/answers/contest-words.ts'
@@ -306,15 +306,19 @@ async function timesOf(term: string, view: View): Promise<readonly Match[]> {
   })
 }
 
-/** Figures of a range, by hour unless its ends are days. None if the API refuses it. */
+/** Figures of a range, up to the present if it has not ended, in buckets that fit. None if the API refuses it. */
 async function rangeMatch({ from, to }: SpokenRange, view: View): Promise<readonly Match[]> {
   const isDays = from % DAY_MS === 0 && to % DAY_MS === 0
-  const [first, end] = [from, to].map((ms) => (isDays ? formatAt(ms).slice(0, 10) : formatAt(ms)))
-  const query = `from=${first}&to=${end}${isDays ? '' : '&bucket=hour'}`
-  const { ok } = await view.ask('flows', { query })
-  if (!ok) return []
-  const name = rangeName({ fromMs: from, toMs: to, launchedAtMs: null, asOf: { atMs: null }, buckets: [] })
-  return [{ is: 'range', href: `/flows?${query}`, name }]
+  const presentEnd = ceilTo(boundOf(view.now + 1), isDays ? DAY_MS : HOUR_MS)
+  const toMs = to < presentEnd ? to : presentEnd
+  const [first, end] = [from, toMs].map((ms) => (isDays ? formatAt(ms).slice(0, 10) : formatAt(ms)))
+  const span = `from=${first}&to=${end}`
+  const reply = await view.ask('flows', { query: `${span}${isDays ? '' : '&bucket=hour'}` })
+  const bucket = reply.ok ? (isDays ? 'day' : 'hour') : reply.problem.members?.['bucket']
+  if (typeof bucket !== 'string') return []
+  const href = `/flows?${span}${bucket === 'day' ? '' : `&bucket=${bucket}`}`
+  const name = rangeName({ fromMs: from, toMs, launchedAtMs: null, asOf: { atMs: null }, buckets: [] })
+  return [{ is: 'range', href, name }]
 }
 
 /** Contest with a similar title: its index in an answer of `/contests`, its number and its title. */
