@@ -123,6 +123,30 @@ suite('a chart', () => {
     await touch('touchEnd')
     assert.ok(Number(await page.evaluate('scrollY')) > Number(scrolled))
     assert.deepEqual(await cardOf(sight, '#flows'), await hourLines(HOURS, 9), 'the kept hour is back')
+    // A finger that was held down chooses a range.
+    const still = await placeOf(sight, '#flows', 2.5 / 24)
+    await touch('touchStart', still.x, still.y)
+    await page.locator('#flows .reading rect.area').waitFor()
+    await touch('touchMove', end, still.y)
+    await touch('touchEnd')
+    await page.waitForURL(/from=2026-10-01T02.*to=2026-10-01T10/)
+  })
+
+  test('keeps the chosen hour when the range moves on, and forgets it on a click beside the charts', async () => {
+    await using sight = await pages.see(HOURS)
+    const slider = sight.page.getByRole('slider')
+    await slider.press('ArrowLeft')
+    await slider.press('ArrowLeft')
+    await sight.page.evaluate(() => {
+      const charts = document.querySelector('[data-chart]')
+      for (const name of ['data-from', 'data-to'])
+        charts.setAttribute(name, String(Number(charts.getAttribute(name)) - 3_600_000))
+      document.dispatchEvent(new Event('daybook-changed'))
+    })
+    assert.equal(await slider.inputValue(), '22')
+    assert.notEqual(await cardsIn(sight), 0)
+    await sight.page.locator('h1').click()
+    assert.equal(await cardsIn(sight), 0)
   })
 
   test('of the start page reads the page that has its figures, by mouse and by keys', async () => {
@@ -167,3 +191,12 @@ suite('a chart', () => {
     assert.ok(hour?.endsWith(` ${about(String(cells[most]?.plays))}`) === true, hour ?? '')
   })
 })
+
+/** Globals of the page, for the functions that run in it. */
+declare const document: Readonly<{
+  querySelector(selector: string): Readonly<{
+    getAttribute(name: string): string
+    setAttribute(name: string, value: string): void
+  }>
+  dispatchEvent(event: Event): boolean
+}>

@@ -4,7 +4,7 @@
  */
 import './island-frame.ts'
 import './island-marks.ts'
-import { type CardLine, followPointer, openPlot, type PlotMark } from './island-plot.ts'
+import { type CardLine, followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
 
 /** Most buckets whose figures one page has. */
 const ROWS_MAX = 250
@@ -230,8 +230,9 @@ function startReading(charts: HTMLElement): void {
       drop: open,
     }),
   )
-  document.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape' || cancels.some((cancel) => cancel())) return
+  onDismiss(charts, () => {
+    // The first Escape ends a drag.
+    if (cancels.some((cancel) => cancel())) return
     kept = { ...kept, isMarked: false }
     restore()
   })

@@ -1,5 +1,5 @@
 import { DAYS } from '../charts/chart-heat.ts'
-import { followPointer, openPlot, type PlotMark } from './island-plot.ts'
+import { followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
 
 // Charts whose marks are few: each names its marks itself. The page has a table of the same figures.
 
@@ -44,9 +44,7 @@ function startMarks(plot: SVGSVGElement): void {
   })
   const clear = (): void => show((kept = null))
   document.addEventListener('daybook-changed', clear)
-  document.addEventListener('keydown', ({ key }) => {
-    if (key === 'Escape') clear()
-  })
+  onDismiss(plot, clear)
 }
 
 for (const plot of document.querySelectorAll<SVGSVGElement>('svg:is([data-marks], [data-cells])'))

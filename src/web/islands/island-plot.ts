@@ -97,6 +97,16 @@ type PointerAnswers = Readonly<{
   drop?(): void
 }>
 
+/** Calls `clear` when the reader wants no mark: on Escape, and on a click beside the charts. */
+export function onDismiss(charts: Element, clear: () => void): void {
+  document.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') clear()
+  })
+  document.addEventListener('click', ({ target }) => {
+    if (target instanceof Node && !charts.contains(target)) clear()
+  })
+}
+
 /** Way in pixels after which a pressed mouse drags, and time in milliseconds after which a still finger does. */
 const DRAG_PX = 6
 const PRESS_MS = 500
