@@ -33,8 +33,8 @@ async function addPages(): Promise<void> {
   for (const { name, body } of await bundleIslands(join(ROOT, WEB))) {
     writeFileSync(join(web, BUNDLED, name), body)
   }
-  // The font of link previews has its licence beside it.
-  for (const path of globSync(['**/*.css', 'web/preview/fonts/*'], { cwd: join(ROOT, 'src') })) {
+  // The fonts have their licence beside them.
+  for (const path of globSync(['**/*.css', 'web/fonts/*'], { cwd: join(ROOT, 'src') })) {
     const to = join(DIST, 'src', path)
     mkdirSync(dirname(to), { recursive: true })
     copyFileSync(join(ROOT, 'src', path), to)

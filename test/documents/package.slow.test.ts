@@ -239,7 +239,7 @@ suite('the packages', () => {
 
   test('serves its pages with their style and scripts', async () => {
     const html = await (await fetch(`${service.url}/`, { headers: { accept: 'text/html' } })).text()
-    const files = new Set(html.match(/\/assets\/[a-z-]+\.[0-9a-f]+\.(?:css|js)/g))
+    const files = new Set(html.match(/\/assets\/[a-z-]+\.[0-9a-f]+\.(?:css|js|woff2)/g))
     assert.ok(files.size > 1, html)
     for (const path of files) {
       const answer = await fetch(service.url + path)
@@ -252,7 +252,7 @@ suite('the packages', () => {
     const response = await fetch(`${service.url}/summary.png`)
     const { width, height } = decodePng(await response.bytes())
     assert.deepEqual([width, height], [1200, 630])
-    assert.ok(packed.whole.files.includes('dist/src/web/preview/fonts/OFL.txt'))
+    assert.ok(packed.whole.files.includes('dist/src/web/fonts/OFL.txt'))
   })
 
   test('runs the demonstration', async () => {

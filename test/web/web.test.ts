@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => stage[Symbol.asyncDispose]())
 
-const zipped = (text: string): number => gzipSync(text, { level: 9 }).length
+const zipped = (text: string | Uint8Array): number => gzipSync(text, { level: 9 }).length
 
 suite('the pages', () => {
   test('are all in the list of addresses', () => {
@@ -199,13 +199,18 @@ suite('the files of pages', () => {
     for (const address of ADDRESSES) {
       const page = await (await stage.get(address)).text()
       const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
-      assert.equal(files.length, 4, 'two style sheets, the theme and one island')
+      assert.equal(files.length, 5, 'a font, two style sheets, the theme and one island')
       let scriptBytes = 0
       for (const path of files) {
         const response = await stage.get(path)
         assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
-        const bytes = zipped(await response.text())
-        if (path.endsWith('.css')) {
+        const body = await response.bytes()
+        const bytes = zipped(body)
+        if (path.endsWith('.woff2')) {
+          assert.equal(response.headers.get('content-type'), 'font/woff2')
+          assert.equal(response.headers.get('content-encoding'), null)
+          assert.ok(body.length <= 30 * KIB, `${path} has ${body.length} bytes`)
+        } else if (path.endsWith('.css')) {
           assert.ok(bytes <= (path.includes('print') ? 1 : 8) * KIB, `${path} has ${bytes} bytes`)
         } else scriptBytes += bytes
         const earlier = await stage.get(path.replace(/\.[0-9a-f]+\./, '.0123456789.'))

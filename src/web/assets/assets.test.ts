@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { BUNDLED, openAssets, openScripts } from './assets.ts'
 
-const STYLE = join(import.meta.dirname, '../style')
+const WEB = join(import.meta.dirname, '..')
+const STYLE = join(WEB, 'style')
 
 suite('the files that pages load', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-assets-'))
@@ -13,8 +14,8 @@ suite('the files that pages load', () => {
 
   test('are made once, and again after a failure', async () => {
     const assets = openAssets(openScripts(folder), folder)
-    await assert.rejects(assets(), /tokens\.css/)
-    cpSync(STYLE, join(folder, 'style'), { recursive: true })
+    await assert.rejects(assets(), /headings\.woff2/)
+    for (const part of ['style', 'fonts']) cpSync(join(WEB, part), join(folder, part), { recursive: true })
     mkdirSync(join(folder, BUNDLED))
     const made = await assets()
     assert.match(made.path('style.css'), /^\/assets\/style\.[0-9a-f]+\.css$/)
@@ -32,7 +33,10 @@ suite('the files that pages load', () => {
         .replaceAll(/\s/g, '')
         .replaceAll(';}', '}')
     const parts = readdirSync(STYLE).map((name) => written(readFileSync(join(STYLE, name), 'utf8')))
-    const sheets = written(served + printed)
+    const sheets = written(served + printed).replace(
+      /url\(\/assets\/headings\.[0-9a-f]+\.woff2\)/,
+      'url(headings.woff2)',
+    )
     for (const part of parts) assert.ok(sheets.includes(part))
     assert.equal(sheets.length, parts.join('').length)
     assert.doesNotMatch(served + printed, /\n|\/\*/)

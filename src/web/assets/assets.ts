@@ -21,7 +21,10 @@ const STYLES = {
   'print.css': ['print'],
 } as const
 
-/** Files that pages load: the style sheets, and a script for each island. */
+/** Font of headings, made by `npm run font`. The style sheet names it by its plain name. */
+const FONT = 'headings.woff2'
+
+/** Files that pages load: the style sheets, the font of headings, and a script for each island. */
 export type Assets = Readonly<{
   /** Path of a file by its plain name, such as `style.css` or `chart.js`. */
   path(name: string): string
@@ -32,9 +35,10 @@ export type Assets = Readonly<{
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  woff2: 'font/woff2',
 }
 const HASH_CHARS = 10
-/** Folder of the pages' sources, which has the folders `islands` and `style`. */
+/** Folder of the pages' sources, which has the folders `islands`, `style` and `fonts`. */
 const WEB = join(import.meta.dirname, '..')
 /** Folder of the bundled scripts in the built package, below `src/web`. */
 export const BUNDLED = 'bundled'
@@ -64,12 +68,14 @@ export function openAssets(
 }
 
 async function makeAssets(bundled: () => Promise<readonly Script[]>, folder: string): Promise<Assets> {
+  const font = assetOf(FONT, readFileSync(join(folder, 'fonts', FONT)))
   const partOf = (part: string): string => readFileSync(join(folder, 'style', `${part}.css`), 'utf8')
-  const styles = Object.entries(STYLES).map(([name, parts]) =>
-    assetOf(name, Buffer.from(shortStyle(parts.map(partOf).join('')))),
-  )
+  const styles = Object.entries(STYLES).map(([name, parts]) => {
+    const style = shortStyle(parts.map(partOf).join('')).replace(`url(${FONT})`, `url(${font.path})`)
+    return assetOf(name, Buffer.from(style))
+  })
   const scripts = await bundled()
-  const all = [...styles, ...scripts.map(({ name, body }) => assetOf(name, body))]
+  const all = [font, ...styles, ...scripts.map(({ name, body }) => assetOf(name, body))]
   const files = new Map(all.map((asset) => [asset.name, asset]))
   return {
     files,
@@ -119,7 +125,7 @@ const WORKER_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>>
   'verify-worker.js': { 'Content-Security-Policy': "default-src 'none'; connect-src 'self'" },
 }
 
-const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js)$/
+const NAME = /^([a-z-]+)\.[0-9a-f]+\.(css|js|woff2)$/
 
 /** Route of the files. An old page may name a file by an earlier hash; it gets the current file. */
 export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
@@ -134,7 +140,9 @@ export function assetRoute(assets: () => Promise<Assets>): AnswerRoute {
       if (found === undefined) return problemReply({ code: 'not-found', detail: 'There is no such file.' })
       const keep = found.path === ask.path ? 'immutable' : 'revalidate'
       const { type, body } = found
-      return { is: 'body', keep, etag: 'of-content', type, body, headers: { ...WORKER_HEADERS[found.name] } }
+      const headers = { ...WORKER_HEADERS[found.name] }
+      // A font is compressed already.
+      return { is: 'body', keep, etag: 'of-content', type, body, headers, compress: found.name !== FONT }
     },
   }
 }

@@ -64,7 +64,7 @@ type PageFrame = Readonly<{
 
 /** Content security policy of every page: nothing from other sites, nothing inline. */
 export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
 /** The whole document of a page. */
 export function formatPage(frame: PageFrame): string {
@@ -87,6 +87,7 @@ export function formatPage(frame: PageFrame): string {
         <meta property="og:title" content="${[title, ...stateAt].join(' · ')}" />
         <meta property="og:description" content="${description}" />
         ${previewTags(site, frame.preview ?? null, description)}
+        <link rel="preload" as="font" type="font/woff2" crossorigin href="${assets.path('headings.woff2')}" />
         <script src="${assets.path('theme.js')}"></script>
         <link rel="stylesheet" href="${assets.path('style.css')}" />
         <link rel="stylesheet" media="print" href="${assets.path('print.css')}" />

@@ -49,7 +49,7 @@ suite('a link preview', () => {
 
 suite('the font of link previews', () => {
   test('has its licence beside it', () => {
-    assert.match(textOf('src/web/preview/fonts/OFL.txt'), /SIL Open Font License, Version 1\.1/)
+    assert.match(textOf('src/web/fonts/OFL.txt'), /SIL Open Font License, Version 1\.1/)
   })
 
   const texts: readonly (readonly [text: string, drawn: string | null])[] = [

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Font of link previews: Source Serif 4.004, in `fonts` with its licence (OFL 1.1). */
+/** Font of link previews: Source Serif 4.004, in `src/web/fonts` with its licence (OFL 1.1). */
 export const PREVIEW_FONT = 'Source Serif 4'
 
 /** A file of the font. Both have the same characters. */
 export function fontFile(weight: 'bold' | 'regular'): Uint8Array {
-  return readFileSync(join(import.meta.dirname, 'fonts', `source-serif-4-${weight}.ttf`))
+  return readFileSync(join(import.meta.dirname, '../fonts', `source-serif-4-${weight}.ttf`))
 }
 
 /** Invisible characters, which nothing draws. */

@@ -50,7 +50,8 @@ function formatVerifier({ files }: Assets, site: Site): string {
     assert(asset !== undefined, `there is an asset ${name}`)
     return Buffer.from(asset.body).toString('utf8').trim()
   }
-  const style = `${textOf('style.css')}@media print{${textOf('print.css')}}`
+  // A saved file loads no font.
+  const style = `${textOf('style.css').replace(/@font-face\{[^}]*\}/, '')}@media print{${textOf('print.css')}}`
   // `</script` within the source would end the element.
   const script = textOf('verify.js').replaceAll('</script', String.raw`<\/script`)
   // An option may provide a worker that also asks a blockchain.
