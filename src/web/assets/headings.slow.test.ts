@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { HOUR_MS } from '../../src/protocol/moment.ts'
-import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
-import { type Browser, openBrowser } from '../stage/browser.ts'
-import { plan } from '../story/api-story.ts'
+import { HOUR_MS } from '../../protocol/moment.ts'
+import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
+import { type Browser, openBrowser } from '../../../test/stage/browser.ts'
+import { plan } from '../../../test/story/api-story.ts'
 
 let stage: ApiStage
 let browser: Browser
