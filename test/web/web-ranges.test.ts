@@ -137,6 +137,23 @@ suite('the months of a page', () => {
     })
   }
 
+  test('of a log of many years are those of this year and of the shown one, and the other years are links', async () => {
+    await using later = await openApiStage()
+    later.setNow(msOf(Date.parse('2034-03-02T10:00Z')))
+    for (const path of ['/flows', '/patterns', '/events']) {
+      const page = plain(await (await later.get(`${path}?from=2030-05&to=2030-06`)).text())
+      const names = linksIn(page).map(([, label]) => label)
+      assert.deepEqual(names.slice(2, 6), ['Jan', 'Feb', 'Mar', '2033'])
+      assert.deepEqual(
+        names.filter((name) => /^\d+$/.test(name)),
+        ['2033', '2032', '2031', '2029', '2028', '2027', '2026'],
+      )
+      assert.equal(names.filter((name) => name === 'May').length, 1)
+      const [href = ''] = linksIn(page).find(([, label]) => label === '2031') ?? []
+      assert.equal((await later.get(href)).status, 200, href)
+    }
+  })
+
   test('are named only for a range that is exactly a month', async () => {
     for (const query of ['from=2026-10-01&to=2026-10-02', 'from=2026-09', 'from=2026-10-02']) {
       const page = await pageOf(`/patterns?${query}`)

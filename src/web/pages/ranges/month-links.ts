@@ -14,17 +14,20 @@ export type MonthLinks = Readonly<{
   growing: boolean
   /** Last month and this month. */
   tabs: Html
-  /** Every month since the launch, by year, the newest year first. */
+  /** Months since the launch by year, the newest year first. In a long log, most years are links themselves. */
   names: Html
   /** Months before and after the shown one. */
   pager: Html | null
 }>
 
+/** Years whose months are all listed. In a longer log, these are the present and the shown year. */
+const YEARS_LISTED_MAX = 3
+
 /** Links to the months of a log. `changes` replaces further parameters of the page's query. */
 export function monthLinks(
   view: Pick<View, 'path' | 'query' | 'now'>,
   { fromMs, toMs, launchedAtMs }: RangeOfLog,
-  changes: Parameters<View['query']['format']>[0] = {},
+  changes: Readonly<{ bucket?: 'day'; after?: undefined; before?: undefined }> = {},
 ): MonthLinks {
   const present = utcMonth(new Date(Math.max(view.now, launchedAtMs ?? 0)))
   const first = launchedAtMs === null ? utcMonth.offset(present, -1) : utcMonth(new Date(launchedAtMs))
@@ -51,6 +54,13 @@ export function monthLinks(
   const years = Map.groupBy(utcMonth.range(first, utcMonth.offset(present, 1)), (month) =>
     month.getUTCFullYear(),
   )
+  const isListed = (year: number): boolean =>
+    years.size <= YEARS_LISTED_MAX || year === present.getUTCFullYear() || year === start.getUTCFullYear()
+  const linkToYear = (year: number): Html => {
+    const range = { from: `${year}-01`, to: `${year + 1}-01` }
+    const bucket = changes.bucket === undefined ? {} : { bucket: 'month' }
+    return html`<a href="${view.path}${view.query.format({ ...changes, ...bucket, ...range })}">${year}</a>`
+  }
   const turned = [
     linkTo(utcMonth.offset(start, -1), `← ${wordsOf(utcMonth.offset(start, -1))}`, html`rel="prev"`),
     linkTo(end, `${wordsOf(end)} →`, html`rel="next"`),
@@ -64,12 +74,13 @@ export function monthLinks(
       </ul>
     </nav>`,
     names: html`<nav aria-label="Months">
-      ${[...years].toReversed().map(
-        ([year, months]) =>
-          html`<p>${year}</p>
-            <ul class="tabs">
-              ${months.map((month) => tab(month, wordsOf(month).slice(0, SHORT_CHARS)))}
-            </ul>`,
+      ${[...years].toReversed().map(([year, months]) =>
+        !isListed(year)
+          ? html`<p>${linkToYear(year)}</p>`
+          : html`<p>${year}</p>
+              <ul class="tabs">
+                ${months.map((month) => tab(month, wordsOf(month).slice(0, SHORT_CHARS)))}
+              </ul>`,
       )}
     </nav>`,
     pager:
