@@ -18,6 +18,9 @@ export type ContestOutcome = (typeof CONTEST_OUTCOMES)[number]
 export const UNPAID_STATUSES = ['locked', 'in_review', 'awaiting_claim', 'payable', 'overpaid'] as const
 export type UnpaidStatus = (typeof UNPAID_STATUSES)[number]
 
+/** Divisions of the amounts of `/flows`. */
+export const FLOW_DIVISIONS = ['kind'] as const
+
 /** Widths of the buckets of `/flows` and `/funds`. */
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month'] as const
 export type Bucket = (typeof BUCKETS)[number]

@@ -78,6 +78,8 @@ export const SEARCH_EXAMINED_MAX = 10_000
 export const CALENDAR_ENTRIES_MAX = 500
 /** Most buckets in one answer of `/flows` and `/funds`. */
 export const BUCKETS_MAX = 1_500
+/** Amounts by kind in one answer of `/flows?by=kind` at most: its buckets times the kinds that the log has by then. */
+export const KIND_AMOUNTS_MAX = 50_000
 /** Days in one answer of `/patterns` at most. */
 export const PATTERN_DAYS_MAX = 1_100
 /** Largest offset of local time in `/patterns`, in minutes. */

@@ -97,6 +97,8 @@ const RESOURCES: Readonly<Record<string, string>> = {
 const OF_A_CLOSED_MONTH: Readonly<Record<string, string>> = {
   'flows-of-the-month.json': `/flows?${MARCH}&bucket=day`,
   'flows-of-the-weeks.json': `/flows?${MARCH}&bucket=week`,
+  'flows-of-the-weeks-by-kind.json': `/flows?${MARCH}&bucket=week&by=kind`,
+  'lists/flows-of-the-weeks-by-kind.csv': `/flows?${MARCH}&bucket=week&by=kind&format=csv`,
   'funds-of-the-month.json': `/funds?${MARCH}&bucket=day`,
   'patterns-of-the-month.json': `/patterns?${MARCH}`,
   'archive/2026-03.jsonl.gz': '/archive/2026-03.jsonl.gz',

@@ -141,6 +141,7 @@ const ASKED: Readonly<Partial<Record<EndpointId, readonly string[]>>> = {
     '?from=2026-03-01&to=2026-04-20&bucket=week',
     '?bucket=month',
     '?from=2026-01-31&to=2026-04-01&bucket=month',
+    '?from=2026-03-01&to=2026-04-20&bucket=week&by=kind',
   ],
   funds: ['', `?${MARCH}&bucket=day`, '?from=2026-04-01&to=2026-04-20&bucket=day', '?bucket=month'],
   events: [

@@ -9,7 +9,7 @@ import type { Flows, Summary } from '../../src/protocol/endpoints/figure-endpoin
 import { BUCKETS } from '../../src/protocol/enumerations.ts'
 import { isSettledBefore } from '../../src/project/answers/as-of.ts'
 import type { Books } from '../../src/project/fold/books.ts'
-import { flows } from '../../src/project/answers/flows.ts'
+import { flows, flowsByKind } from '../../src/project/answers/flows.ts'
 import { funds } from '../../src/project/answers/funds.ts'
 import { computeAnswer, openMemoryLog, prepareAnswer } from '../story/memory-log.ts'
 import { patterns } from '../../src/project/answers/patterns.ts'
@@ -144,6 +144,25 @@ suite('the laws', () => {
             ['expired', of(/^expiry\//)],
           ],
         )
+      }),
+      RUNS,
+    )
+  })
+
+  test('amounts by kind add up to the figure of each bucket, and all else is the same', () => {
+    fc.assert(
+      fc.property(randomLogs, ranges, (entries, asked) => {
+        const books = booksOf(entries)
+        const range = rangeOf(asked.moments, books, asked.bucket)
+        const plain = flows(books, range)
+        const { buckets, ...divided } = given(flowsByKind(books, range))
+        const sums = buckets.map(({ spentByKind = {}, paidByKind = {}, burnedByKind = {}, ...bucket }) => {
+          assert.equal(billions(bucket.spentOnPlay), sumOfAll(spentByKind, Object.keys(spentByKind)))
+          assert.equal(billions(bucket.paidInPrizes), sumOfAll(paidByKind, Object.keys(paidByKind)))
+          assert.equal(billions(bucket.burned), sumOfAll(burnedByKind, Object.keys(burnedByKind)))
+          return bucket
+        })
+        assert.deepEqual({ ...divided, buckets: sums }, plain)
       }),
       RUNS,
     )

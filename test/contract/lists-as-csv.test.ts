@@ -18,6 +18,7 @@ import {
 } from '../../src/protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../../src/protocol/paths.ts'
 import { type ApiStage, openApiStage } from '../stage/api-stage.ts'
+import type { Flows } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { LAUNCH, plan } from '../story/api-story.ts'
 import { csvRows } from './csv-rows.ts'
 import { textOf } from '../stage/document.ts'
@@ -82,6 +83,7 @@ function queries(id: TableEndpoint): Arbitrary<string> {
     from: times,
     to: times,
     bucket: constantFrom('hour', 'day', 'week', 'minute', 'year'),
+    by: constantFrom('kind', 'type'),
     tz: integer({ min: -900, max: 900 }),
     status: constantFrom('upcoming', 'closed', 'running,paying', 'open'),
     contestId: integer({ min: 0, max: 3 }),
@@ -157,6 +159,23 @@ suite('format=csv', () => {
       )
     })
   }
+
+  test('of amounts by kind has a row for each kind in each bucket', async () => {
+    const path = '/api/v1/flows?from=2026-10-01&to=2026-10-03&by=kind'
+    const { buckets } = (await (await stage.get(path)).json()) as Flows
+    const [header, ...rows] = csvRows(await (await stage.get(`${path}&format=csv`)).text())
+    assert.deepEqual(header, ['bucket', 'figure', 'kind', 'kots'])
+    const cells = buckets.flatMap(({ at, spentByKind = {}, paidByKind = {}, burnedByKind = {} }) =>
+      Object.entries({ spentOnPlay: spentByKind, paidInPrizes: paidByKind, burned: burnedByKind }).flatMap(
+        ([figure, kinds]) => Object.entries(kinds).map(([kind, kots]) => [at, figure, kind, kots]),
+      ),
+    )
+    assert.equal(cells.length, 6)
+    assert.deepEqual(rows, cells)
+    assert.ok(
+      textOf('PROTOCOL.md').includes('| `/flows?by=kind` | a kind of play, payout or burn in a bucket |'),
+    )
+  })
 
   test('of a settled range is immutable, and its ETag is that of its own bytes', async () => {
     const path = '/api/v1/flows?from=2026-10-01T00:00Z&to=2026-10-01T00:05Z&bucket=minute'

@@ -70,6 +70,7 @@ suite('the protocol names', () => {
       [/^\| Entries that a page .*$/m, bounds.EXAMINED_MAX],
       [/^\| Entries of a calendar .*$/m, bounds.CALENDAR_ENTRIES_MAX],
       [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
+      [/^\| Amounts by kind .*$/m, bounds.KIND_AMOUNTS_MAX],
       [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
       [/^\| Characters of an address.*$/m, bounds.TARGET_CHARS_MAX],
       [/scanned without a match/, STREAM_LIMITS.scanEventsMax],

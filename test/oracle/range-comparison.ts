@@ -5,7 +5,7 @@ import { DAY, type Width, WIDTH_MS } from './calendar.ts'
 import { DEFAULT_BUCKETS, defaultRange } from './default-range.ts'
 import { get } from './download.ts'
 import { patterns } from './patterns.ts'
-import { flows, funds } from './series.ts'
+import { flows, flowsByKind, funds } from './series.ts'
 import { someMoment, someRange, span, type Trial } from './trial.ts'
 
 const API = '/api/v1'
@@ -21,6 +21,8 @@ export function testSeries(trial: Trial): void {
       const [from, to] = someRange(trial, WIDTH_MS[bucket] * 200)
       const query = `from=${from}&to=${to}&bucket=${bucket}`
       assert.deepEqual(await get(base, `${API}/flows?${query}`), flows(book, from, to, bucket), query)
+      const byKind = await get(base, `${API}/flows?${query}&by=kind`)
+      assert.deepEqual(byKind, flowsByKind(book, from, to, bucket), `${query}&by=kind`)
       assert.deepEqual(await get(base, `${API}/funds?${query}`), funds(book, from, to, bucket), query)
     }
   })

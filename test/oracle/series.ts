@@ -5,7 +5,18 @@ import type {
   FundFigures,
   Funds,
 } from '../../src/protocol/endpoints/figure-endpoints.ts'
-import { asOf, decimal, type Effect, effects, knownAt, launch, price, type PublicEntry, sum } from './book.ts'
+import {
+  asOf,
+  decimal,
+  type Effect,
+  effects,
+  knownAt,
+  launch,
+  price,
+  type PublicEntry,
+  type PublicEvent,
+  sum,
+} from './book.ts'
 import { bucketEnd, bucketStart, bucketStarts, iso, moment, nextStart, type Width } from './calendar.ts'
 import { BURNED, fund, FUNDS, furtherSums, PAID_IN_PRIZES, SPENT_ON_PLAY } from './figures.ts'
 
@@ -46,6 +57,52 @@ const priceEntries = (book: readonly PublicEntry[]): readonly PublicEntry[] =>
   book.filter(
     ({ event }) => event.type === 'price' || (event.type === 'correction' && event.kind === 'price'),
   )
+
+/** Sums of the chosen events by kind, for these kinds. */
+function byKind(
+  pile: readonly Effect[],
+  chosen: (event: PublicEvent) => boolean,
+  kinds: readonly string[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, decimal(sum(pile, (event) => chosen(event) && event.kind === kind))]),
+  )
+}
+
+/** Kinds of the chosen events with an amount in some pile, sorted. */
+function movedKinds(
+  piles: readonly (readonly Effect[])[],
+  chosen: (event: PublicEvent) => boolean,
+): readonly string[] {
+  const events = piles.flat().map(({ subject }) => subject.event)
+  const kinds = [...new Set(events.filter(chosen).map(({ kind }) => kind))].toSorted()
+  const movedIn = (pile: readonly Effect[], kind: string): boolean =>
+    sum(pile, (event) => chosen(event) && event.kind === kind) !== 0n
+  return kinds.filter((kind) => piles.some((pile) => movedIn(pile, kind)))
+}
+
+/** `/flows?by=kind`: the same with the amounts of each kind. */
+export function flowsByKind(
+  book: readonly PublicEntry[],
+  fromMs: number,
+  toMs: number,
+  bucket: Width,
+): Flows {
+  const piles = [...dealt(effects(book), bucketStarts(fromMs, toMs, bucket), bucket).values()]
+  const spent = movedKinds(piles, SPENT_ON_PLAY)
+  const paid = movedKinds(piles, PAID_IN_PRIZES)
+  const burned = movedKinds(piles, BURNED)
+  const plain = flows(book, fromMs, toMs, bucket)
+  return {
+    ...plain,
+    buckets: plain.buckets.map((one, index) => ({
+      ...one,
+      spentByKind: byKind(piles[index] ?? [], SPENT_ON_PLAY, spent),
+      paidByKind: byKind(piles[index] ?? [], PAID_IN_PRIZES, paid),
+      burnedByKind: byKind(piles[index] ?? [], BURNED, burned),
+    })),
+  }
+}
 
 /** `/flows`: movement within each bucket of the range. */
 export function flows(

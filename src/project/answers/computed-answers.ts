@@ -9,7 +9,7 @@ import type { ContestState } from '../fold/contest.ts'
 import { asOf, isSettledBefore } from './as-of.ts'
 import { contestLedger } from './contest-ledger.ts'
 import { answerContests, contestWire, resolveContests } from './contests.ts'
-import { flows } from './flows.ts'
+import { flows, flowsByKind } from './flows.ts'
 import { funds } from './funds.ts'
 import { loyaltyRuns } from './loyalty-runs.ts'
 import type { Paging } from './paging.ts'
@@ -79,7 +79,8 @@ export const ANSWERS: {
     return parsed({
       freshness: freshnessOf(range.value, log.head),
       moments: () => boundsOf(range.value),
-      compute: (books) => parsed(flows(books, range.value)),
+      compute: (books) =>
+        query.word('by') === 'kind' ? flowsByKind(books, range.value) : parsed(flows(books, range.value)),
     })
   },
   funds(log, { query, now, latest }) {

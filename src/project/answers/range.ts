@@ -38,7 +38,7 @@ export function resolveRange(
   if (!span.ok) return span
   const requested = GRIDS[bucket].count(span.value.fromMs, span.value.toMs)
   return requested > BUCKETS_MAX
-    ? refused(tooManyBuckets(span.value, requested))
+    ? refused(tooManyBuckets(span.value, requested, BUCKETS_MAX))
     : parsed({ ...span.value, bucket })
 }
 
@@ -123,16 +123,17 @@ function inTheFuture(parameter: 'from' | 'to'): Problem {
   }
 }
 
-function tooManyBuckets(span: TimeSpan, requested: number): Problem {
+/** Problem of a range with more than `max` buckets. `because` is the reason for the limit, after a blank. */
+export function tooManyBuckets(span: TimeSpan, requested: number, max: number, because = ''): Problem {
   const fits = BUCKETS.find((bucket) => {
     const grid = GRIDS[bucket]
-    return grid.count(grid.floor(span.fromMs), ceilOn(grid, span.toMs)) <= BUCKETS_MAX
+    return grid.count(grid.floor(span.fromMs), ceilOn(grid, span.toMs)) <= max
   })
   const advice = fits === undefined ? 'ask for a shorter range' : `\`bucket=${fits}\` would fit`
   return {
     code: 'too-many-buckets',
-    detail: `The range has ${requested} buckets; the limit is ${BUCKETS_MAX}: ${advice}.`,
+    detail: `The range has ${requested} buckets; the limit is ${max}${because}: ${advice}.`,
     errors: [{ parameter: 'bucket', message: '`bucket` is too short for this range.' }],
-    members: { requested, max: BUCKETS_MAX, bucket: fits ?? null },
+    members: { requested, max, bucket: fits ?? null },
   }
 }

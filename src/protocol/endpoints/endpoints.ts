@@ -38,9 +38,14 @@ type EndpointRow = Readonly<{
   /**
    * CSV table of its list (`format=csv`): the name of the list in the answer, and the meaning of a row. Columns derive
    * from the schema. A column has the name of its JSON field, or the path of a deeper field, such as `input.digest`. An
-   * open map has two columns, for key and value, and a row for each entry.
+   * open map has two columns, for key and value, and a row for each entry. `divided`: rows and columns of its open maps
+   * when the request asks for these.
    */
-  table?: Readonly<{ list: string; row: string }>
+  table?: Readonly<{
+    list: string
+    row: string
+    divided?: Readonly<{ by: string; row: string; columns: readonly string[] }>
+  }>
   /** Problems of its own. All endpoints also have common problems and those of their parameters and path. */
   problems?: readonly ProblemCode[]
   caching: Caching

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keysOf, recordOf } from '../brand.ts'
-import { BUCKETS } from '../enumerations.ts'
+import { BUCKETS, FLOW_DIVISIONS } from '../enumerations.ts'
 import { TZ_MINUTES_MAX } from '../parameters.ts'
 import { FORMAT, timeOf } from './endpoint-parameters.ts'
 import {
@@ -32,6 +32,12 @@ const furtherFlows = {
   withdrawn: amountSchema.describe('Moved out of the treasury'),
   expired: amountSchema.describe('Prizes that nobody redeemed, lapsed to the treasury'),
 }
+/** Amounts of a bucket by kind, with `by=kind`. Each has the same kinds in all buckets. */
+const kindMaps = {
+  spentByKind: mapOf('`spentOnPlay`', 'play'),
+  paidByKind: mapOf('`paidInPrizes`', 'payout'),
+  burnedByKind: mapOf('`burned`', 'burn'),
+}
 const paidInLoyalty = amountSchema.describe('Payouts of loyalty rewards')
 const fundFigures = {
   treasury: amountSchema.describe('Balance of the treasury'),
@@ -45,6 +51,13 @@ const fundsAtEnd = {
   runningPools: amountSchema.describe('Balance of the pools of all contests at the end of the bucket'),
   loyaltyFund: amountSchema.describe('Balance of the loyalty fund at the end of the bucket'),
   prizesNotRedeemed: amountSchema.describe('Prizes owed, not paid and not expired, at the end of the bucket'),
+}
+
+function mapOf(figure: string, type: string): z.ZodOptional<z.ZodRecord<z.ZodString, typeof amountSchema>> {
+  return z
+    .record(z.string(), amountSchema)
+    .describe(`${figure} by kind of ${type}; only with \`by=kind\``)
+    .optional()
 }
 
 const summarySchema = z
@@ -106,6 +119,7 @@ const flowsSchema = z
           tokenPriceUsd: priceAtEnd,
           ...furtherFlows,
           paidInLoyalty,
+          ...kindMaps,
         }),
       )
       .describe('Buckets of the range, oldest first: movements in each, and the price at its end'),
@@ -199,7 +213,6 @@ const RANGE = {
     meaning: 'Width of a bucket, aligned to UTC; weeks begin on Monday, months on their first day',
     example: 'hour',
   },
-  ...FORMAT,
 } as const
 
 /** Rows of the endpoints that answer totals over a range or at a moment. */
@@ -222,8 +235,25 @@ export const FIGURE_ENDPOINTS = {
       'Spent on play, paid in prizes, burned, what else came in and went out, and the token price, per bucket',
     answer: 'Flows',
     schema: flowsSchema,
-    parameters: RANGE,
-    table: { list: 'buckets', row: 'a bucket' },
+    parameters: {
+      ...RANGE,
+      by: {
+        form: { is: 'one-of', values: FLOW_DIVISIONS },
+        absent: 'no amounts by kind',
+        meaning: 'kind: with the amounts of each kind of play, of payout and of burn in each bucket',
+        example: 'kind',
+      },
+      ...FORMAT,
+    },
+    table: {
+      list: 'buckets',
+      row: 'a bucket',
+      divided: {
+        by: '`by=kind`',
+        row: 'a kind of play, payout or burn in a bucket',
+        columns: ['bucket', 'figure', 'kind', 'kots'],
+      },
+    },
     caching: 'by-range',
     settled: 'once an event at or after the range’s end is published',
     work: 'brief',
@@ -234,7 +264,7 @@ export const FIGURE_ENDPOINTS = {
     meaning: 'Treasury, running pools, loyalty fund and prizes not redeemed: now and as a history',
     answer: 'Funds',
     schema: fundsSchema,
-    parameters: RANGE,
+    parameters: { ...RANGE, ...FORMAT },
     table: { list: 'buckets', row: 'a bucket' },
     caching: 'revalidate',
     work: 'brief',

@@ -4,13 +4,19 @@ import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import { TABLE_COLUMNS } from '../describe/dataset-columns.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
+import { KIND_MAPS } from '../../project/answers/flows.ts'
+import { KIND_FIGURES } from '../../project/fold/tally.ts'
 
 /** List of an answer as a table, for the CSV of the API and of the pages. */
 export function answerTable(
   id: TableEndpoint,
   answer: Readonly<{ asOf: AsOf; next?: string | null }>,
 ): AnswerTable {
-  const rows = Reflect.get(answer, tableTerms(id).list)
+  const { list, divided } = tableTerms(id)
+  const rows = Reflect.get(answer, list)
+  if (divided !== undefined && rows.some(isByKind)) {
+    return { columns: divided.columns, rows: rows.flatMap(kindRows), next: null }
+  }
   return tableOf(id, id === 'patterns' ? rows.flatMap(patternRows) : rows, answer.next ?? null)
 }
 
@@ -37,6 +43,19 @@ function tableOf(id: TableEndpoint, rows: readonly object[], next: string | null
 /** Value at a path such as `input`, `digest`; null where an object on the way is null. */
 function cellAt(row: object, path: readonly string[]): Cell {
   return path.reduce((at, name) => Object(at)[name], Object(row)) ?? null
+}
+
+type FlowBucketByKind = Answers['flows']['buckets'][number]
+
+function isByKind(bucket: FlowBucketByKind): boolean {
+  return bucket.spentByKind !== undefined
+}
+
+/** A row for each kind of each figure of a bucket. */
+function kindRows(bucket: FlowBucketByKind): readonly (readonly Cell[])[] {
+  return KIND_FIGURES.flatMap((figure) =>
+    Object.entries(bucket[KIND_MAPS[figure]] ?? {}).map(([kind, kots]) => [bucket.at, figure, kind, kots]),
+  )
 }
 
 /** Row of an hour of the week, then a row for each kind of play in it. No column counts an amount twice. */

@@ -54,7 +54,7 @@ export const TABLE_COLUMNS: Readonly<Record<TableEndpoint, readonly Column[]>> =
   TABLE_ENDPOINTS,
   (id) => {
     const element = wholeOf(fieldIn(schemas[endpointOf(id).answer], tableTerms(id).list).items)
-    const row = id === 'patterns' ? patternRow(element) : element
+    const row = id === 'patterns' ? patternRow(element) : withoutMaps(element)
     return columnNames(row).map((name) => columnOf(name, row))
   },
 )
@@ -82,6 +82,12 @@ function columnNames(row: FieldSchema): readonly string[] {
 
 function fieldNames({ properties = {} }: FieldSchema): readonly string[] {
   return Object.keys(properties)
+}
+
+/** Row without its open maps, which are rows of another table. */
+function withoutMaps({ properties = {} }: FieldSchema): FieldSchema {
+  const plain = Object.entries(properties).filter(([, field]) => field.additionalProperties === undefined)
+  return { properties: Object.fromEntries(plain) }
 }
 
 /** Row of the CSV of `/patterns`: figures of an hour of the week, or of a kind of play in it. */

@@ -293,10 +293,14 @@ function schemaOfAnswer({
 }
 
 function csvSchema(id: TableEndpoint): JsonSchema {
-  const columns = TABLE_COLUMNS[id].map(({ name }) => `\`${name}\``).join(', ')
+  const { row, divided } = tableTerms(id)
+  const named = (columns: readonly string[]): string => columns.map((name) => `\`${name}\``).join(', ')
+  const columns = named(TABLE_COLUMNS[id].map(({ name }) => name))
+  const other =
+    divided === undefined ? '' : `. With ${divided.by} a row is ${divided.row}: ${named(divided.columns)}`
   return {
     type: 'string',
-    description: `RFC 4180, with \`format=csv\` or \`Accept: text/csv\`. A row is ${tableTerms(id).row}. Columns: ${columns}`,
+    description: `RFC 4180, with \`format=csv\` or \`Accept: text/csv\`. A row is ${row}. Columns: ${columns}${other}`,
   }
 }
 

@@ -150,9 +150,13 @@ function pastSummaryQueries(extent: LogExtent | null, chance: () => number): rea
   return moments.filter((at) => at < lastMs).map((at) => figureQuery('summary', `?at=${at}`, null, seq))
 }
 
+/** Widths of buckets with which a default range by kind fits for any number of kinds. */
+const BY_KIND = ['?bucket=week&by=kind', '?bucket=month&by=kind']
+
 /** Flows or funds: every bucket over its default range, and the longest past range by day and by month. */
 export function rangeQueries(check: 'flows' | 'funds', extent: LogExtent | null): readonly FigureQuery[] {
-  const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`)]
+  const byKind = check === 'flows' ? BY_KIND : []
+  const asked = ['', ...BUCKETS.map((bucket) => `?bucket=${bucket}`), ...byKind]
   const past = extent === null ? [] : [...pastRange(extent, 'day'), ...pastRange(extent, 'month')]
   const seq = check === 'flows' && extent !== null ? extent.seq : null
   return [
