@@ -28,7 +28,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['lots', `${LOT_COLUMNS}, open`],
   ['holds', 'contest, kind, seq, review_until'],
   ['unpaid', 'seq, contest, kind, terms, kots'],
-  ['unpaid_sums', 'contest, level, bucket, locked, claim, plain, overpaid'],
+  ['unpaid_sums', 'contest, kind, level, bucket, locked, claim, plain, overpaid'],
   ['takes', 'contest, seq, lot, amount'],
   ['loyalty', 'month, body'],
   ['corrections', 'seq, correction, restatement'],

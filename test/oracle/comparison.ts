@@ -140,7 +140,23 @@ function testPayouts(trial: Trial): void {
     assert.deepEqual(all, payouts(book, all.now.atMs))
     for (const id of contestIds(book).slice(0, trial.rounds)) {
       const own = await get<Payouts>(base, `${API}/payouts?contestId=${id}`)
-      assert.deepEqual(own, payouts(book, own.now.atMs, id), `contest ${id}`)
+      assert.deepEqual(own, payouts(book, own.now.atMs, { contestIds: [id] }), `contest ${id}`)
+    }
+    const unpaidIds = contestsIn(all)
+    const kinds = [...new Set(all.unpaid.map(({ kind }) => kind))].slice(0, 2)
+    for (const asked of [
+      { contestIds: unpaidIds },
+      { kinds },
+      { contestIds: unpaidIds, kinds },
+      { kinds: ['absent'] },
+    ]) {
+      const query = [
+        ...('contestIds' in asked ? [`contestId=${asked.contestIds.join(',')}`] : []),
+        ...('kinds' in asked ? [`kind=${asked.kinds.join(',')}`] : []),
+      ].join('&')
+      if (query.endsWith('=')) continue
+      const some = await get<Payouts>(base, `${API}/payouts?${query}`)
+      assert.deepEqual(some, payouts(book, some.now.atMs, asked), query)
     }
     const limit = Math.max(1, Math.ceil(all.unpaid.length / 3))
     const pages = await pagesOf<Payouts>(base, `${API}/payouts?limit=${limit}`)
@@ -151,6 +167,11 @@ function testPayouts(trial: Trial): void {
     )
     for (const page of pages) assert.deepEqual(page.totals, wanted.totals)
   })
+}
+
+/** The first contests with unpaid prizes, as many as a query may name. */
+function contestsIn({ unpaid }: Payouts): readonly number[] {
+  return [...new Set(unpaid.map(({ contestId }) => contestId))].slice(0, 20)
 }
 
 function someQuestion(trial: Trial): PageQuestion {

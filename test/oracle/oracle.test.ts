@@ -124,7 +124,7 @@ suite('the oracle', () => {
     const rows = payouts(SMALL, MONDAY + 11 * HOUR).unpaid
     assert.deepEqual(figuresOf(rows), ['locked 80'])
     assert.deepEqual(figuresOf(payouts(SMALL, MONDAY + 12 * HOUR).unpaid), ['awaiting_claim 80'])
-    assert.deepEqual(payouts(SMALL, MONDAY, 8).unpaid, [])
+    assert.deepEqual(payouts(SMALL, MONDAY, { contestIds: [8] }).unpaid, [])
   })
 
   test('returns the amounts of a corrected payout to the prizes', () => {

@@ -90,8 +90,14 @@ function put(repository: Repository, { event, details }: PublicEntry): void {
   settle(repository)
 }
 
-/** Shelves after the whole book, by contest and kind; those of one contest if given. */
-function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<string, Repository> {
+/** Whether a query for these contests and kinds asks for a prize; undefined for all. */
+type Asked = Readonly<{ contestIds?: readonly number[]; kinds?: readonly string[] }>
+
+/** Shelves after the whole book, by contest and kind; those that are asked for. */
+function shelves(
+  book: readonly PublicEntry[],
+  { contestIds, kinds }: Asked,
+): ReadonlyMap<string, Repository> {
   const all = new Map<string, Repository>()
   const bySeq = new Map(book.map((entry) => [entry.event.seq, entry.event]))
   for (const entry of book) {
@@ -99,7 +105,8 @@ function shelves(book: readonly PublicEntry[], contestId?: number): ReadonlyMap<
     const concerns =
       ['prize', 'hold', 'expiry'].includes(subject.type) ||
       (subject.type === 'payout' && subject.kind !== 'refund' && subject.kind !== 'loyalty')
-    if (!concerns || (contestId !== undefined && subject.contestId !== contestId)) continue
+    if (!concerns || contestIds?.includes(subject.contestId ?? 0) === false) continue
+    if (kinds?.includes(subject.kind) === false) continue
     const name = `${subject.contestId} ${subject.kind}`
     const repository = all.get(name) ?? { lots: [], takings: [] }
     all.set(name, repository)
@@ -117,9 +124,9 @@ function status(lot: Lot, nowMs: number): UnpaidStatus {
 
 type Row = { readonly first: Lot; readonly terms: string; kots: bigint }
 
-function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] {
+function rows(book: readonly PublicEntry[], asked: Asked): readonly Row[] {
   const found: Row[] = []
-  for (const repository of shelves(book, contestId).values()) {
+  for (const repository of shelves(book, asked).values()) {
     for (const lot of repository.lots) {
       const kots = left(repository, lot)
       if (kots === 0n) continue
@@ -135,9 +142,9 @@ function rows(book: readonly PublicEntry[], contestId?: number): readonly Row[] 
 }
 
 /** `/payouts` with all rows on one page at the moment `nowMs`, for the whole book. */
-export function payouts(book: readonly PublicEntry[], nowMs: number, contestId?: number): Payouts {
+export function payouts(book: readonly PublicEntry[], nowMs: number, asked: Asked = {}): Payouts {
   const totals = { locked: 0n, in_review: 0n, awaiting_claim: 0n, payable: 0n, overpaid: 0n }
-  const unpaid = rows(book, contestId).map(({ first, kots }): Unpaid => {
+  const unpaid = rows(book, asked).map(({ first, kots }): Unpaid => {
     totals[status(first, nowMs)] += kots
     return {
       contestId: first.prize.contestId ?? 0,

@@ -33,7 +33,13 @@ import {
 import type { LoyaltyState } from '../../src/project/fold/loyalty.ts'
 import { activityOf, beginsChunk, replay } from '../../src/project/fold/prefix.ts'
 import { copyTally, emptyTally, type Tally, totalsOfTally } from '../../src/project/fold/tally.ts'
-import { totalsOfRows, type UnpaidRow, unpaidRows } from '../../src/project/fold/unpaid.ts'
+import {
+  isUnpaidAsked,
+  totalsOfRows,
+  type UnpaidFilter,
+  type UnpaidRow,
+  unpaidRows,
+} from '../../src/project/fold/unpaid.ts'
 import {
   addActivity,
   QUARTERS_OF_WEEK,
@@ -261,8 +267,8 @@ function listings(
     .filter((lot) => lot.unpaid !== ZERO)
     .map((lot) => underHold(lot, kept.holds.get(kindKey(lot.contestId, lot.kind))))
     .toSorted((a, b) => a.seq - b.seq)
-  const unpaid = (contestId: ContestId | null): readonly UnpaidRow[] =>
-    unpaidRows(lots.filter((lot) => contestId === null || lot.contestId === contestId))
+  const unpaid = (filter: UnpaidFilter): readonly UnpaidRow[] =>
+    unpaidRows(lots.filter((lot) => isUnpaidAsked(lot, filter)))
   const loyalty = [...kept.loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1))
   return {
     contest: (id) => contests.get(id),
@@ -285,11 +291,11 @@ function listings(
         )
         .slice(0, limit)
         .map(formatEvent),
-    unpaid: ({ contestId, after, limit }) =>
-      unpaid(contestId)
+    unpaid: ({ after, limit, ...filter }) =>
+      unpaid(filter)
         .filter(({ first }) => first > after)
         .slice(0, limit),
-    unpaidTotals: (contestId, now) => totalsOfRows(unpaid(contestId), now),
+    unpaidTotals: (filter, now) => totalsOfRows(unpaid(filter), now),
     loyalty: () => loyalty,
     correction(seq) {
       const by = known(kept.corrections.get(seq))

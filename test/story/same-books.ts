@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AsOfTotals, Books, ContestFilter } from '../../src/project/fold/books.ts'
 import { FIGURES, KIND_FIGURES } from '../../src/project/fold/tally.ts'
-import type { UnpaidRow } from '../../src/project/fold/unpaid.ts'
+import type { UnpaidFilter, UnpaidRow } from '../../src/project/fold/unpaid.ts'
 import { weekOf } from '../../src/project/fold/week-sums.ts'
 import type { Entry } from '../../src/protocol/event.ts'
 import {
@@ -16,7 +16,7 @@ import {
   WEEK_MS,
 } from '../../src/protocol/moment.ts'
 import { CONTEST_OUTCOMES, CONTEST_STATUSES } from '../../src/protocol/enumerations.ts'
-import { type ContestId, contestIdOf, seqOf } from '../../src/protocol/seq.ts'
+import { contestIdOf, seqOf } from '../../src/protocol/seq.ts'
 
 /** Asserts that two books give the same answers, at moments around the log's entries. */
 export function assertSameBooks(actual: Books, expected: Books, entries: readonly Entry[]): void {
@@ -48,11 +48,12 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
   for (const { event } of entries) {
     assert.deepEqual(actual.correction(event.seq), expected.correction(event.seq))
   }
-  assertSameUnpaid(actual, expected, entries, null)
+  const every = { contestIds: null, kinds: null }
+  assertSameUnpaid(actual, expected, entries, every)
   const ids = new Set(entries.flatMap(({ event }) => event.contestId ?? []))
   for (const id of [...ids, contestIdOf(999)]) {
     assert.deepEqual(actual.contest(id), expected.contest(id))
-    assertSameUnpaid(actual, expected, entries, id)
+    assertSameUnpaid(actual, expected, entries, { ...every, contestIds: [id] })
     for (const [after, limit] of [
       [0, 10_000],
       [0, 1],
@@ -62,6 +63,9 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
       assert.deepEqual(actual.payoutLines(...asked), expected.payoutLines(...asked))
     }
   }
+  const kinds = ['winner', 'runner_up', 'absent']
+  assertSameUnpaid(actual, expected, entries, { ...every, kinds })
+  assertSameUnpaid(actual, expected, entries, { kinds, contestIds: [...ids, contestIdOf(999)] })
   const all = { statuses: null, outcomes: null }
   const subsets: readonly ContestFilter[] = [
     all,
@@ -86,19 +90,19 @@ function assertSameUnpaid(
   actual: Books,
   expected: Books,
   entries: readonly Entry[],
-  contestId: ContestId | null,
+  filter: UnpaidFilter,
 ): void {
   for (const [after, limit] of [
     [0, 10_000],
     [0, 1],
     [entries.length >> 1, 3],
   ] as const) {
-    const query = { contestId, after, limit }
+    const query = { ...filter, after, limit }
     assert.deepEqual(actual.unpaid(query), expected.unpaid(query))
   }
-  for (const now of presents(expected.unpaid({ contestId, after: 0, limit: 10_000 }))) {
-    const totals = expected.unpaidTotals(contestId, now)
-    assert.deepEqual(actual.unpaidTotals(contestId, now), totals, `of ${contestId} at ${now}`)
+  for (const now of presents(expected.unpaid({ ...filter, after: 0, limit: 10_000 }))) {
+    const totals = expected.unpaidTotals(filter, now)
+    assert.deepEqual(actual.unpaidTotals(filter, now), totals, `of ${JSON.stringify(filter)} at ${now}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Lot, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
-import type { Changes } from '../../project/fold/fold.ts'
+import type { Changes, LotMoment } from '../../project/fold/fold.ts'
 import type { RowChange } from '../../project/fold/unpaid-groups.ts'
 import {
   addSums,
@@ -16,16 +16,21 @@ import {
   totalsOfRows,
   totalsOfSums,
   UNPAID_SUMS,
+  type UnpaidFilter,
+  isUnpaidAsked,
   type UnpaidRow,
   type UnpaidSums,
+  unpaidOfSums,
   type UnpaidTotals,
   WHOLE,
 } from '../../project/fold/unpaid.ts'
-import { type Amount, billionths, subtract, ZERO } from '../../protocol/amount.ts'
+import { add, type Amount, billionths, subtract, ZERO } from '../../protocol/amount.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { recordOf } from '../../protocol/brand.ts'
+import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 import { decodeAmount, number, type Row, text } from '../store/codec.ts'
 import type { Books, Head } from '../../project/fold/books.ts'
+import { FIRST_CHUNK, mergeRuns, type Run } from '../store/index-runs.ts'
 import type { Tally } from '../../project/fold/tally.ts'
 import { type ContestId, contestIdOf, seqOf } from '../../protocol/seq.ts'
 
@@ -41,8 +46,9 @@ type UnpaidWriter = Readonly<{
 
 /**
  * Opens the writer of lots, holds, and the rows and sums of unpaid prizes. Rows depend only on lots and holds. Sums
- * depend on the rows and on a moment. For all contests it is that of the log's last event. For one contest it is that
- * of the last event that could change its lots. So the sums do not depend on how events are divided into batches.
+ * depend on the rows and on a moment. For all contests and kinds it is that of the log's last event. For one contest,
+ * kind or both it is that of the last event that could change their lots. So the sums do not depend on how events are
+ * divided into batches.
  */
 export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   const sql = prepare(db)
@@ -50,17 +56,23 @@ export function openUnpaidWriter(db: DatabaseSync): UnpaidWriter {
   return {
     write({ lots, holds, unpaid, lotMoments }, at) {
       const from = sumsCompleteFrom(at)
-      if (tellFrom !== from) removePassed(sql, ALL_CONTESTS, from)
+      const all = { ...ALL, from }
+      if (tellFrom !== from) removePassed(sql, all)
       tellFrom = from
-      for (const [contestId, ms] of lotMoments) removePassed(sql, contestId, sumsCompleteFrom(ms))
       for (const lot of lots.values()) writeLot(sql, lot)
       for (const { contestId, kind, seq, reviewUntil } of holds.values())
         sql.putHold.run(contestId, kind, seq, reviewUntil)
       const changes = [...unpaid.values()]
       writeRows(sql, changes)
-      writeSums(sql, ALL_CONTESTS, changes, from)
-      for (const [contestId, own] of Map.groupBy(changes, (change) => change.contestId))
-        writeSums(sql, contestId, own, sumsCompleteFrom(lotMoments.get(contestId) ?? at))
+      writeSums(sql, all, changes)
+      const moments = [...lotMoments.values()]
+      for (const groupOf of GROUPINGS) {
+        const changed = Map.groupBy(changes, (change) => keyOf(groupOf(change)))
+        for (const [key, group] of movedGroups(moments, groupOf)) {
+          removePassed(sql, group)
+          writeSums(sql, group, changed.get(key) ?? [])
+        }
+      }
     },
     forget() {
       tellFrom = null
@@ -95,25 +107,63 @@ function writeRows(sql: Statements, changes: readonly RowChange[]): void {
   }
 }
 
-function removePassed(sql: Statements, contest: number, from: Ms): void {
-  for (const { level, to } of bucketsBefore(from)) sql.removePassed.run(contest, level, to)
+/** Contest and kind of sums: 0 for all contests, empty for all kinds. */
+type SumGroup = Readonly<{ contest: number; kind: string }>
+
+const ALL: SumGroup = { contest: 0, kind: '' }
+
+/** Sums of a prize beside those of all prizes: of its contest, of its kind, and of both. */
+const GROUPINGS: readonly ((prize: Readonly<{ contestId: ContestId; kind: string }>) => SumGroup)[] = [
+  ({ contestId }) => ({ ...ALL, contest: contestId }),
+  ({ kind }) => ({ ...ALL, kind }),
+  ({ contestId, kind }) => ({ contest: contestId, kind }),
+]
+
+function keyOf({ contest, kind }: SumGroup): string {
+  return `${contest} ${kind}`
 }
 
-function writeSums(sql: Statements, contest: number, changes: readonly RowChange[], from: Ms): void {
+/** Sums of a group, and the earliest present for which they must be complete. */
+type MovedGroup = SumGroup & Readonly<{ from: Ms }>
+
+/** Groups whose lots may have changed, by key, each with the moment of its last event. */
+function movedGroups(
+  moments: readonly LotMoment[],
+  groupOf: (moment: LotMoment) => SumGroup,
+): ReadonlyMap<string, MovedGroup> {
+  const groups = new Map<string, MovedGroup>()
+  for (const moment of moments) {
+    const group = groupOf(moment)
+    const from = sumsCompleteFrom(moment.atMs)
+    const known = groups.get(keyOf(group))
+    if (known === undefined || known.from < from) groups.set(keyOf(group), { ...group, from })
+  }
+  return groups
+}
+
+function removePassed(sql: Statements, { contest, kind, from }: MovedGroup): void {
+  for (const { level, to } of bucketsBefore(from)) sql.removePassed.run(contest, kind, level, to)
+}
+
+function writeSums(
+  sql: Statements,
+  { contest, kind, from }: MovedGroup,
+  changes: readonly RowChange[],
+): void {
   const added = new Map<string, readonly [SumBucket, UnpaidSums]>()
   for (const { terms, before, after } of changes) {
     const amount = subtract(after?.unpaid ?? ZERO, before?.unpaid ?? ZERO)
-    for (const [place, sums] of sumsOf(terms, amount, from)) {
+    for (const [place, sums] of sumsOf(terms, amount, from, kind !== '')) {
       const key = `${place.level} ${place.bucket}`
       added.set(key, [place, addSums(added.get(key)?.[1] ?? NO_SUMS, sums)])
     }
   }
   for (const [{ level, bucket }, sums] of added.values()) {
     if (areZero(sums)) continue
-    const row = sql.sums.get(contest, level, bucket)
+    const row = sql.sums.get(contest, kind, level, bucket)
     const after = addSums(row === undefined ? NO_SUMS : unpaidSumsOf(row), sums)
-    if (areZero(after)) sql.removeSums.run(contest, level, bucket)
-    else sql.putSums.run(contest, level, bucket, ...UNPAID_SUMS.map((name) => formatSum(after[name])))
+    if (areZero(after)) sql.removeSums.run(contest, kind, level, bucket)
+    else sql.putSums.run(contest, kind, level, bucket, ...UNPAID_SUMS.map((name) => formatSum(after[name])))
   }
 }
 
@@ -121,7 +171,7 @@ type Statements = ReturnType<typeof prepare>
 
 function prepare(db: DatabaseSync) {
   const sums = db.prepare(
-    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket = ?',
+    'SELECT locked, claim, plain, overpaid FROM unpaid_sums WHERE contest = ? AND kind = ? AND level = ? AND bucket = ?',
   )
   sums.setReadBigInts(true)
   return {
@@ -144,19 +194,20 @@ function prepare(db: DatabaseSync) {
     removeRow: db.prepare('DELETE FROM unpaid WHERE seq = ?'),
     sums,
     putSums: db.prepare(
-      `INSERT OR REPLACE INTO unpaid_sums (contest, level, bucket, locked, claim, plain, overpaid)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO unpaid_sums (contest, kind, level, bucket, locked, claim, plain, overpaid)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    removePassed: db.prepare('DELETE FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket < ?'),
-    removeSums: db.prepare('DELETE FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket = ?'),
+    removePassed: db.prepare(
+      'DELETE FROM unpaid_sums WHERE contest = ? AND kind = ? AND level = ? AND bucket < ?',
+    ),
+    removeSums: db.prepare(
+      'DELETE FROM unpaid_sums WHERE contest = ? AND kind = ? AND level = ? AND bucket = ?',
+    ),
   }
 }
 
 // A column of `unpaid_sums` is null for zero, an integer when the sum fits 64 bits, and decimal text otherwise.
 // SQLite's `sum()` throws past 64 bits. So integers are added up in halves of 32 bits, and texts one by one.
-
-/** The contest number of the sums over all contests. */
-const ALL_CONTESTS = 0
 
 const INT64_MAX = (1n << 63n) - 1n
 const HALF_BITS = 32n
@@ -206,12 +257,11 @@ export function openUnpaid(
   contestOf: Books['contest'],
 ): Pick<Books, 'unpaid' | 'unpaidTotals'> {
   const rows = db.prepare(`SELECT ${ROW_COLUMNS} FROM unpaid WHERE seq > ? ORDER BY seq LIMIT ?`)
-  const rowsOf = db.prepare(
-    `SELECT ${ROW_COLUMNS} FROM unpaid INDEXED BY unpaid_contest
-     WHERE contest = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  )
+  const rowAt = db.prepare(`SELECT ${ROW_COLUMNS} FROM unpaid WHERE seq = ?`)
+  const runsOf = openRuns(db)
   const sums = db.prepare(
-    `SELECT ${ADDED_SUMS} FROM unpaid_sums WHERE contest = ? AND level = ? AND bucket >= ? AND bucket < ?`,
+    `SELECT ${ADDED_SUMS} FROM unpaid_sums
+     WHERE contest = ? AND kind = ? AND level = ? AND bucket >= ? AND bucket < ?`,
   )
   sums.setReadBigInts(true)
 
@@ -221,32 +271,76 @@ export function openUnpaid(
     return atMs === null || now >= sumsCompleteFrom(atMs)
   }
 
-  function notRedeemed(contestId: ContestId | null): Amount {
-    if (contestId === null) return billionths(newest().figures.prizesNotRedeemed)
-    const contest = contestOf(contestId)
+  /** All unpaid prizes of a group, less overpaid ones; `whole` are its sums over all time. */
+  function notRedeemed({ contest: id, kind }: SumGroup, whole: UnpaidSums): Amount {
+    if (kind !== '') return unpaidOfSums(whole)
+    if (id === ALL.contest) return billionths(newest().figures.prizesNotRedeemed)
+    const contest = contestOf(contestIdOf(id))
     return contest === undefined ? ZERO : unpaidOf(prizeTotals(contest))
   }
 
-  function totalsOf(contestId: ContestId | null, now: Ms): UnpaidTotals {
+  function totalsOf(group: SumGroup, now: Ms): UnpaidTotals {
     const sumsIn = (level: number, from: number, to: number): UnpaidSums =>
-      addedSumsOf(sums.get(contestId ?? ALL_CONTESTS, level, from, to) ?? {})
+      addedSumsOf(sums.get(group.contest, group.kind, level, from, to) ?? {})
     const whole = sumsIn(WHOLE.level, WHOLE.bucket, WHOLE.bucket + 1)
     const after = bucketsAfter(now).reduce(
       (total, { level, from, to }) => addSums(total, sumsIn(level, from, to)),
       NO_SUMS,
     )
-    return totalsOfSums(notRedeemed(contestId), whole, after)
+    return totalsOfSums(notRedeemed(group, whole), whole, after)
   }
 
   return {
-    unpaid: ({ contestId, after, limit }) =>
-      (contestId === null ? rows.all(after, limit) : rowsOf.all(contestId, after, limit)).map(rowOf),
-    unpaidTotals(contestId, now) {
-      if (sumsTell(now)) return totalsOf(contestId, now)
-      const all = contestId === null ? rows.iterate(0, -1) : rowsOf.iterate(contestId, 0, -1)
-      return totalsOfRows(Iterator.from(all).map(rowOf), now)
+    unpaid({ after, limit, ...filter }) {
+      const bounds = { order: 'asc', after, before: Number.MAX_SAFE_INTEGER } as const
+      if (isAll(filter)) return rows.all(after, limit).map(rowOf)
+      return mergeRuns(runsOf(filter, bounds), bounds)(limit).flatMap((seq) => rowAt.all(seq).map(rowOf))
+    },
+    unpaidTotals(filter, now) {
+      if (!sumsTell(now)) {
+        const asked = Iterator.from(rows.iterate(0, -1)).map(rowOf)
+        return totalsOfRows(
+          asked.filter((row) => isUnpaidAsked(row, filter)),
+          now,
+        )
+      }
+      return groupsIn(filter)
+        .map((group) => totalsOf(group, now))
+        .reduce((total, one) => recordOf(UNPAID_STATUSES, (status) => add(total[status], one[status])))
     },
   }
+}
+
+function isAll({ contestIds, kinds }: UnpaidFilter): boolean {
+  return contestIds === null && kinds === null
+}
+
+/** Groups that together have the prizes of a filter, each prize once. */
+function groupsIn({ contestIds, kinds }: UnpaidFilter): readonly SumGroup[] {
+  const contests = contestIds === null ? [ALL.contest] : new Set<number>(contestIds)
+  const ofKinds = kinds === null ? [ALL.kind] : [...new Set(kinds)]
+  return [...contests].flatMap((contest) => ofKinds.map((kind) => ({ contest, kind })))
+}
+
+/** Opens the runs of rows of a filter that is not for all prizes. */
+function openRuns(
+  db: DatabaseSync,
+): (filter: UnpaidFilter, bounds: Readonly<{ after: number; before: number }>) => readonly Run[] {
+  const select = (index: string, where: string) =>
+    db.prepare(
+      `SELECT seq FROM unpaid INDEXED BY ${index} WHERE ${where} AND seq > ? AND seq < ? ORDER BY seq LIMIT ?`,
+    )
+  const ofContest = select('unpaid_contest', 'contest = ?')
+  const ofKind = select('unpaid_kind', 'kind = ?')
+  const ofBoth = select('unpaid_contest_kind', 'contest = ? AND kind = ?')
+  return (filter, { after, before }) =>
+    groupsIn(filter).map(({ contest, kind }) => {
+      const statement = kind === ALL.kind ? ofContest : contest === ALL.contest ? ofKind : ofBoth
+      const group = [contest, kind].filter((value) => value !== ALL.contest && value !== ALL.kind)
+      const read: Run['read'] = (low, high, count) =>
+        statement.all(...group, low, high, count).map((row) => number(row, 'seq'))
+      return { first: read(after, before, FIRST_CHUNK), read }
+    })
 }
 
 function rowOf(row: Row): UnpaidRow {

@@ -82,10 +82,11 @@ function askEverything(snapshot: Snapshot): void {
           for (const words of [[], ['cup']]) books.findContests({ ...page, words, sort })
       }
   books.payoutLines(contest, seqOf(0), 10)
-  for (const contestId of [null, contest]) {
-    books.unpaid({ contestId, after: 0, limit: 10 })
-    books.unpaidTotals(contestId, floorTo(last, MINUTE_MS))
-  }
+  for (const contestIds of [null, [contest]])
+    for (const kinds of [null, ['winner', 'runner_up']]) {
+      books.unpaid({ contestIds, kinds, after: 0, limit: 10 })
+      books.unpaidTotals({ contestIds, kinds }, floorTo(last, MINUTE_MS))
+    }
   books.loyalty()
   snapshot.line(head.seq)
   snapshot.detailsLine(head.seq)
@@ -187,15 +188,23 @@ suite('the query plans of the store', () => {
     }
   })
 
-  test('find the unpaid prizes of a contest by their index, from the cursor on', (context) => {
+  test('find the unpaid prizes of contests and kinds by their indexes, from the cursor on', (context) => {
     using directory = openDirectory()
     for (const _ of write(directory.path, entries, [PLAIN], 'durable')) continue
-    const contestId = contestIdOf(1)
+    const contestIds = [contestIdOf(1)]
+    const kinds = ['winner']
+    const filters = [
+      { contestIds, kinds: null },
+      { contestIds: null, kinds },
+      { contestIds, kinds },
+    ]
     const statements = statementsOf(context, () =>
       reading(directory.path, (reader) =>
         reader.snapshot(({ books }) => {
-          books.unpaid({ contestId, after: 1, limit: 5 })
-          books.unpaidTotals(contestId, boundOf(floorTo(boundOf(Date.now()), MINUTE_MS)))
+          for (const filter of filters) {
+            books.unpaid({ ...filter, after: 1, limit: 5 })
+            books.unpaidTotals(filter, boundOf(floorTo(boundOf(Date.now()), MINUTE_MS)))
+          }
         }),
       ),
     )
@@ -206,13 +215,15 @@ suite('the query plans of the store', () => {
         .all()
         .map(({ detail }) => String(detail))
     try {
-      const [page] = statements.filter((sql) => sql.includes('FROM unpaid INDEXED'))
-      assert.deepEqual(stepsOf(page ?? ''), [
-        'SEARCH unpaid USING INDEX unpaid_contest (contest=? AND rowid>?)',
+      const pages = statements.filter((sql) => sql.includes('FROM unpaid INDEXED'))
+      assert.deepEqual([...new Set(pages)].flatMap(stepsOf), [
+        'SEARCH unpaid USING COVERING INDEX unpaid_contest (contest=? AND rowid>? AND rowid<?)',
+        'SEARCH unpaid USING COVERING INDEX unpaid_kind (kind=? AND rowid>? AND rowid<?)',
+        'SEARCH unpaid USING COVERING INDEX unpaid_contest_kind (contest=? AND kind=? AND rowid>? AND rowid<?)',
       ])
       const [sums] = statements.filter((sql) => sql.includes('FROM unpaid_sums'))
       assert.deepEqual(stepsOf(sums ?? ''), [
-        'SEARCH unpaid_sums USING PRIMARY KEY (contest=? AND level=? AND bucket>? AND bucket<?)',
+        'SEARCH unpaid_sums USING PRIMARY KEY (contest=? AND kind=? AND level=? AND bucket>? AND bucket<?)',
       ])
     } finally {
       db.close()

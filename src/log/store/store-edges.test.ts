@@ -232,7 +232,7 @@ suite('the store in edge cases', () => {
       [MONDAY, 'correction/payout', undefined, correcting(4)],
     ]
     for (const entry of entriesOf(sketches)) log.add(entry)
-    const open = log.books().unpaid({ contestId: null, after: 0, limit: 10 })
+    const open = log.books().unpaid({ contestIds: null, kinds: null, after: 0, limit: 10 })
     assert.deepEqual(
       open.map(({ first, unpaid }) => [first, unpaid]),
       [[2, 100n]],

@@ -91,7 +91,7 @@ END;
  *   Amounts are as in `amount-key.ts`, words as in `contest-words.ts`.
  * - `takes`: a row with lot 0 marks an event as a payout of the contest. The other rows say what the event took from
  *   which lot, and lie on the same page.
- * - `unpaid_sums`: contest 0 is the sum over all contests.
+ * - `unpaid_sums`: contest 0 is the sum over all contests, and an empty kind the sum over all kinds.
  * - `messages`: the newest rows of the table that carries the log, when one does.
  * - `totals`: ids as in `totals-rows.ts`. `tx_events`: keys as in `tx-index.ts`.
  */
@@ -152,10 +152,12 @@ CREATE TABLE unpaid (
   seq INTEGER PRIMARY KEY, contest INTEGER NOT NULL, kind TEXT NOT NULL, terms TEXT NOT NULL, kots TEXT NOT NULL
 ) STRICT;
 CREATE INDEX unpaid_contest ON unpaid (contest);
+CREATE INDEX unpaid_kind ON unpaid (kind);
+CREATE INDEX unpaid_contest_kind ON unpaid (contest, kind);
 CREATE TABLE unpaid_sums (
-  contest INTEGER NOT NULL, level INTEGER NOT NULL, bucket INTEGER NOT NULL,
+  contest INTEGER NOT NULL, kind TEXT NOT NULL, level INTEGER NOT NULL, bucket INTEGER NOT NULL,
   locked ANY, claim ANY, plain ANY, overpaid ANY,
-  PRIMARY KEY (contest, level, bucket)
+  PRIMARY KEY (contest, kind, level, bucket)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE takes (
   contest INTEGER NOT NULL, seq INTEGER NOT NULL, lot INTEGER NOT NULL, amount TEXT, PRIMARY KEY (contest, seq, lot)

@@ -3,7 +3,14 @@ import type { Answers, RecomputedEndpoint } from '../../protocol/endpoints/endpo
 import { boundOf, floorTo, HOUR_MS, MINUTE_MS, type Ms } from '../../protocol/moment.ts'
 import { NO_CONTEST, noEvent, type Parsed, parsed, refused } from '../../protocol/problem.ts'
 import type { ChangedList } from '../../protocol/rules.ts'
-import { BEFORE_FIRST, parseContestId, parseSeq, type Seq } from '../../protocol/seq.ts'
+import {
+  BEFORE_FIRST,
+  type ContestId,
+  contestIdOf,
+  parseContestId,
+  parseSeq,
+  type Seq,
+} from '../../protocol/seq.ts'
 import type { Books, Head } from '../fold/books.ts'
 import type { ContestState } from '../fold/contest.ts'
 import { asOf, isSettledBefore } from './as-of.ts'
@@ -27,6 +34,7 @@ export type AnswerRequest = Readonly<{
   query: Readonly<{
     time(name: string): Ms | undefined
     integer(name: string): number | undefined
+    integers(name: string): readonly number[] | undefined
     word(name: string): string | undefined
     list(name: string): readonly string[] | undefined
   }>
@@ -120,12 +128,12 @@ export const ANSWERS: {
   contestLedger: (log, { segments, query }) =>
     ofContest(log, segments, (books, found) => contestLedger(books, found, pageIn(query))),
   payouts(log, { query, now }) {
-    const asked = { contestId: query.integer('contestId'), ...pageIn(query) }
-    const id = parseContestId(String(asked.contestId))
+    const contestId = query.integers('contestId')?.map(contestIdOf)
+    const asked = { contestId, kind: query.list('kind'), ...pageIn(query) }
     return parsed({
       freshness: 'minute',
       list: 'prizes',
-      ...(id === undefined ? {} : { lastSeq: log.contest(id)?.lastSeq ?? BEFORE_FIRST }),
+      ...(contestId === undefined ? {} : { lastSeq: lastSeqOf(log, contestId) }),
       compute: (books) => parsed(payouts(books, asked, now)),
     })
   },
@@ -143,6 +151,14 @@ export const ANSWERS: {
       compute: (books) => parsed({ asOf: asOf(books.head), seq, correctedBy: by, restatedBy: restatement }),
     })
   },
+}
+
+/** Seq of the newest event of these contests. */
+function lastSeqOf(log: Books, ids: readonly ContestId[]): Seq {
+  return ids.reduce((last, id) => {
+    const seq = log.contest(id)?.lastSeq ?? BEFORE_FIRST
+    return seq > last ? seq : last
+  }, BEFORE_FIRST)
 }
 
 /**

@@ -4,14 +4,15 @@ import { floorTo, formatAt, MINUTE_MS, moment, type Ms } from '../../protocol/mo
 import { ROWS_MAX } from '../../protocol/parameters.ts'
 import type { Payouts, Unpaid } from '../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
-import { contestIdOf } from '../../protocol/seq.ts'
+import type { ContestId } from '../../protocol/seq.ts'
 import { asOf, atOf } from './as-of.ts'
 import type { Books } from '../fold/books.ts'
 import { type Paging, pathTo } from './paging.ts'
 import { statusOf, type UnpaidRow } from '../fold/unpaid.ts'
 
 /** Query for unpaid prizes. `after` is the seq of the first prize in the last row of the page before. */
-type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>
+type PayoutsQuery = Paging &
+  Readonly<{ contestId?: readonly ContestId[] | undefined; kind?: readonly string[] | undefined }>
 
 /**
  * Unpaid prizes, a row for each contest, kind and terms, in the order of each row's first prize. `totals` sums all rows
@@ -19,11 +20,11 @@ type PayoutsQuery = Paging & Readonly<{ contestId?: number | undefined }>
  */
 export function payouts(books: Books, query: PayoutsQuery, now: Ms): Payouts {
   const present = floorTo(now, MINUTE_MS)
-  const { contestId, after = 0, limit = ROWS_MAX } = query
-  const of = contestId === undefined ? null : contestIdOf(contestId)
+  const { contestId, kind, after = 0, limit = ROWS_MAX } = query
+  const filter = { contestIds: contestId ?? null, kinds: kind ?? null }
   // One row more than the page shows whether another page follows.
-  const rows = books.unpaid({ contestId: of, after, limit: limit + 1 })
-  const totals = books.unpaidTotals(of, present)
+  const rows = books.unpaid({ ...filter, after, limit: limit + 1 })
+  const totals = books.unpaidTotals(filter, present)
   const last = rows.length > limit ? rows[limit - 1] : undefined
   return {
     asOf: asOf(books.head),
@@ -33,7 +34,12 @@ export function payouts(books: Books, query: PayoutsQuery, now: Ms): Payouts {
     next:
       last === undefined
         ? null
-        : pathTo('/api/v1/payouts', { contestId, after: last.first, limit: query.limit }),
+        : pathTo('/api/v1/payouts', {
+            contestId: contestId?.join(','),
+            kind: kind?.join(','),
+            after: last.first,
+            limit: query.limit,
+          }),
   }
 }
 

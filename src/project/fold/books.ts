@@ -5,7 +5,7 @@ import type { ContestId, Seq } from '../../protocol/seq.ts'
 import type { ContestState } from './contest.ts'
 import type { LoyaltyState } from './loyalty.ts'
 import type { Totals } from './tally.ts'
-import type { UnpaidRow, UnpaidTotals } from './unpaid.ts'
+import type { UnpaidFilter, UnpaidRow, UnpaidTotals } from './unpaid.ts'
 
 /** Seq and moment of the newest committed event; seq 0 on an empty log. */
 export type Head = Readonly<{ seq: Seq; atMs: Ms | null }>
@@ -77,10 +77,10 @@ export type Books = Readonly<{
   findContests(search: ContestSearch): FoundContests
   /** Lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
   payoutLines(contestId: ContestId, after: Seq, limit: number): readonly string[]
-  /** Unpaid and overpaid prizes in rows of equal terms, by the seq of each row's first lot; null for all contests. */
-  unpaid(query: Readonly<{ contestId: ContestId | null; after: number; limit: number }>): readonly UnpaidRow[]
+  /** Unpaid and overpaid prizes in rows of equal terms, by the seq of each row's first lot. */
+  unpaid(query: UnpaidFilter & Readonly<{ after: number; limit: number }>): readonly UnpaidRow[]
   /** Sums of these rows by status at `now`, a whole minute. */
-  unpaidTotals(contestId: ContestId | null, now: Ms): UnpaidTotals
+  unpaidTotals(filter: UnpaidFilter, now: Ms): UnpaidTotals
   /** Loyalty rewards by ascending month. */
   loyalty(): readonly LoyaltyState[]
   /** Correction of an event; undefined for an event without one. */

@@ -58,6 +58,9 @@ export type Repository = StoredLots &
     priceBefore(seq: Seq): StandingPrice | undefined
   }>
 
+/** Moment of the last event that may have changed the lots of one contest and kind. */
+export type LotMoment = Readonly<{ contestId: ContestId; kind: string; atMs: Ms }>
+
 /** Changes that are not yet in the repository. */
 export type Changes = LotChanges &
   Readonly<{
@@ -68,8 +71,8 @@ export type Changes = LotChanges &
     contests: Map<ContestId, ContestState>
     /** Holds by contest and kind. */
     holds: Map<string, Hold>
-    /** Moment of the last event that may have changed lots of a contest. */
-    lotMoments: Map<ContestId, Ms>
+    /** Last event that may have changed lots of a contest and kind. */
+    lotMoments: Map<string, LotMoment>
     loyalty: Map<Month, LoyaltyState>
     /** Kinds of prize in the batch. */
     prizeKinds: Set<string>
@@ -254,7 +257,8 @@ type Lots = Readonly<{ book: LotBook; repository: LotRepository; contestId: Cont
 function applyToLots(fold: Fold, effect: Effect, change: (lots: Lots, effect: Effect) => void): void {
   const { contestId, kind } = effect.cause.event
   if (contestId === null) return
-  fold.changes.lotMoments.set(contestId, effect.entry.event.atMs)
+  const { atMs } = effect.entry.event
+  fold.changes.lotMoments.set(kindKey(contestId, kind), { contestId, kind, atMs })
   const repository = openLotRepository(fold.repository, fold.changes)
   change({ book: lotBookOf(fold, contestId, kind), repository, contestId, fold }, effect)
 }

@@ -137,7 +137,7 @@ const sumOf = (takes: readonly Take[]): bigint => takes.reduce((sum, { amount })
 
 /** Rows of unpaid prizes by their terms. */
 function rowsOf(log: MemoryLog): ReadonlyMap<string, Readonly<{ first: number; unpaid: bigint }>> {
-  const rows = log.books().unpaid({ contestId: CONTEST, after: 0, limit: 100 })
+  const rows = log.books().unpaid({ contestIds: [CONTEST], kinds: null, after: 0, limit: 100 })
   return new Map(rows.map(({ first, terms, unpaid }) => [formatTerms(terms), { first, unpaid }]))
 }
 

@@ -19,6 +19,7 @@ import {
   sumsOf,
   totalsOfRows,
   totalsOfSums,
+  unpaidOfSums,
   type UnpaidRow,
   type UnpaidSums,
   WHOLE,
@@ -61,10 +62,11 @@ const rows: fc.Arbitrary<UnpaidRow> = fc
 function kept(
   changes: readonly (readonly [PrizeTerms, Amount])[],
   at: Ms = boundOf(0),
+  ofKind = false,
 ): ReadonlyMap<string, UnpaidSums> {
   const sums = new Map<string, UnpaidSums>()
   const from = sumsCompleteFrom(at)
-  for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount, from))) {
+  for (const [place, added] of changes.flatMap(([terms, amount]) => sumsOf(terms, amount, from, ofKind))) {
     sums.set(keyOf(place), addSums(sums.get(keyOf(place)) ?? NO_SUMS, added))
   }
   return sums
@@ -106,10 +108,9 @@ suite('sums of unpaid prizes', () => {
   test('give the same totals by status as the rows, from an hour before the last event on', () => {
     fc.assert(
       fc.property(fc.array(rows), moments, fc.array(presents, { minLength: 1 }), (unpaid, at, later) => {
-        const sums = kept(
-          unpaid.map((row) => [row.terms, row.unpaid]),
-          at,
-        )
+        const changes = unpaid.map((row) => [row.terms, row.unpaid] as const)
+        const sums = kept(changes, at)
+        const ofKind = kept(changes, at, true)
         const notRedeemed = billionths(unpaid.reduce((total, row) => total + row.unpaid, 0n))
         for (const now of [
           sumsCompleteFrom(at),
@@ -117,6 +118,9 @@ suite('sums of unpaid prizes', () => {
         ]) {
           const totals = totalsOfSums(notRedeemed, sums.get(keyOf(WHOLE)) ?? NO_SUMS, after(sums, now))
           assert.deepEqual(totals, totalsOfRows(unpaid, now))
+          const whole = ofKind.get(keyOf(WHOLE)) ?? NO_SUMS
+          assert.equal(unpaidOfSums(whole), notRedeemed)
+          assert.deepEqual(totalsOfSums(unpaidOfSums(whole), whole, after(ofKind, now)), totals)
         }
       }),
     )

@@ -75,6 +75,20 @@ export function statusOf(terms: PrizeTerms, now: Ms): UnpaidStatus {
   return terms.claim ? 'awaiting_claim' : 'payable'
 }
 
+/** Unpaid prizes of these contests and kinds; null for all. */
+export type UnpaidFilter = Readonly<{
+  contestIds: readonly ContestId[] | null
+  kinds: readonly string[] | null
+}>
+
+/** Whether a filter asks for a prize. */
+export function isUnpaidAsked(
+  { contestId, kind }: Pick<UnpaidRow, 'contestId' | 'kind'>,
+  { contestIds, kinds }: UnpaidFilter,
+): boolean {
+  return (contestIds === null || contestIds.includes(contestId)) && (kinds === null || kinds.includes(kind))
+}
+
 /** Rows of open lots, in the order of each row's first lot; `lots` are in the order of seq. */
 export function unpaidRows(lots: readonly Lot[]): readonly UnpaidRow[] {
   const rows = new Map<string, UnpaidRow>()
@@ -102,7 +116,7 @@ export function totalsOfRows(rows: Iterable<UnpaidRow>, now: Ms): UnpaidTotals {
 /**
  * Sums of unpaid prizes. A bucket has prizes that unlock in it (`locked`), and prizes that become payable in it, once
  * claimed (`claim`) or immediately (`plain`). `WHOLE` has all prizes that need a claim, and all overpaid ones. The rest
- * follows from the unpaid prizes in the ledger.
+ * follows from the unpaid prizes in the ledger, except for one kind of prize, whose `WHOLE` also has the plain ones.
  */
 export type UnpaidSums = Readonly<Record<(typeof UNPAID_SUMS)[number], Amount>>
 
@@ -137,19 +151,21 @@ export function sumsCompleteFrom(at: Ms): Ms {
 
 /**
  * Changes of the sums when `amount` is added to a row with these terms. Skips buckets that no reader needs from the
- * time `from` on. So a payout of a prize that was payable long before changes nothing.
+ * time `from` on. So a payout of a prize that was payable long before changes nothing, except in the sums of its kind
+ * (`ofKind`).
  */
 export function sumsOf(
   terms: PrizeTerms,
   amount: Amount,
   from: Ms,
+  ofKind: boolean,
 ): readonly (readonly [SumBucket, UnpaidSums])[] {
   if (terms.overpaid) return [[WHOLE, { ...NO_SUMS, overpaid: amount }]]
   const free: UnpaidSums = terms.claim ? { ...NO_SUMS, claim: amount } : { ...NO_SUMS, plain: amount }
   const { unlocksAt } = terms
   const freeAt = lastOf(unlocksAt, terms.reviewUntil)
   return [
-    ...(terms.claim ? [[WHOLE, free] as const] : []),
+    ...(terms.claim || ofKind ? [[WHOLE, free] as const] : []),
     ...bucketsOf(unlocksAt, from).map((place) => [place, { ...NO_SUMS, locked: amount }] as const),
     ...bucketsOf(freeAt, from).map((place) => [place, free] as const),
   ]
@@ -182,6 +198,11 @@ export function totalsOfSums(unpaid: Amount, whole: UnpaidSums, after: UnpaidSum
     payable: subtract(plain, after.plain),
     overpaid: whole.overpaid,
   }
+}
+
+/** All unpaid prizes of a kind, less overpaid ones. */
+export function unpaidOfSums({ claim, plain, overpaid }: UnpaidSums): Amount {
+  return add(add(claim, plain), overpaid)
 }
 
 export function addSums(a: UnpaidSums, b: UnpaidSums): UnpaidSums {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordOf } from '../brand.ts'
 import { CONTEST_OUTCOMES, CONTEST_SORTS, CONTEST_STATUSES, UNPAID_STATUSES } from '../enumerations.ts'
-import { SEARCH_CHARS_MAX, SEQ_MAX, TOP_ROWS_MAX, whole } from '../parameters.ts'
+import { SEARCH_CHARS_MAX, SEQ_MAX, TOP_ROWS_MAX } from '../parameters.ts'
 import { eventSchema } from './event-endpoints.ts'
 import { FORMAT, PAGING } from './endpoint-parameters.ts'
 import {
@@ -281,10 +281,16 @@ export const CONTEST_ENDPOINTS = {
     schema: payoutsSchema,
     parameters: {
       contestId: {
-        form: whole(1, SEQ_MAX),
+        form: { is: 'integers', min: 1, max: SEQ_MAX },
         absent: 'every contest',
-        meaning: 'Only prizes of this contest',
-        example: '42',
+        meaning: 'Only prizes of these contests',
+        example: '42,43',
+      },
+      kind: {
+        form: { is: 'words' },
+        absent: 'every kind',
+        meaning: 'Only prizes of these kinds',
+        example: 'winner,runner_up',
       },
       ...PAGING,
     },

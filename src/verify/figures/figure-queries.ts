@@ -5,6 +5,7 @@ import { wordsOf } from '../../project/answers/contest-words.ts'
 import { BUCKETS_MAX, SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
 import { type Bucket, BUCKETS, CONTEST_OUTCOMES, CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { Source } from '../reading/source.ts'
+import { WORD } from '../../protocol/rules.ts'
 import type { FigureQuery } from './published-answer.ts'
 import { WrongError } from '../reading/finding.ts'
 import { isJsonObject, jsonInteger, objectsOf, readObject } from '../reading/json-values.ts'
@@ -40,10 +41,7 @@ const QUERIES: Readonly<Partial<Record<RecomputedEndpoint, (known: Known) => Que
   contests: (known) => contestQueries(known),
   contest: ({ picked }) => (picked === undefined ? [] : [figureQuery('contest', '', picked)]),
   contestLedger: ({ contests }) => contests.map((id) => figurePages('contestLedger', id)),
-  payouts: ({ picked }) => [
-    figurePages('payouts'),
-    ...(picked === undefined ? [] : [figureQuery('payouts', `?contestId=${picked}`)]),
-  ],
+  payouts: (known) => payoutQueries(known),
   eventCorrections: ({ source, chance, extent }) =>
     extent === null ? [] : correctionQueries({ source, chance }, extent.seq),
 }
@@ -89,6 +87,27 @@ function contestQueries({ contests, pickedTitle = '' }: Known): Queries {
     ),
     ...(word === undefined ? [] : [figureQuery('contests', `?q=${encodeURIComponent(word)}${limit}`)]),
   ]
+}
+
+/** Queries for all unpaid prizes, those of one contest, and those of the kind of the newest prize. */
+async function payoutQueries({ source, extent, picked }: Known): Promise<Queries> {
+  const kind = extent === null ? undefined : await newestPrizeKind(source)
+  return [
+    figurePages('payouts'),
+    ...(picked === undefined ? [] : [figureQuery('payouts', `?contestId=${picked}`)]),
+    ...(kind === undefined ? [] : [figureQuery('payouts', `?kind=${kind}`)]),
+  ]
+}
+
+/** Kind of the newest prize; undefined without one. The answer is not trusted; it only selects a query. */
+async function newestPrizeKind(source: Source): Promise<string | undefined> {
+  const path = 'events?type=prize&order=desc&limit=1'
+  const body = await source.read(path)
+  const [newest] = (body === undefined ? undefined : objectsOf(readObject(path, body)['events'])) ?? []
+  const kind = newest?.['kind']
+  if (newest === undefined) return undefined
+  if (typeof kind !== 'string' || !WORD.test(kind)) throw new WrongError(path, 'names no kind of prize')
+  return kind
 }
 
 /** Number of corrections that are checked. */

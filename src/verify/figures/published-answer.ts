@@ -89,6 +89,7 @@ function requestOf({ path, place, query }: FigureQuery, published: JsonObject): 
     query: {
       time: (name) => (given.has(name) ? boundOf(Number(given.get(name))) : undefined),
       integer,
+      integers: (name) => given.get(name)?.split(',').map(Number),
       word: (name) => given.get(name) ?? undefined,
       list: (name) => given.get(name)?.split(','),
     },

@@ -19,7 +19,7 @@ import { findAmong, isAsked } from '../../project/answers/contest-order.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import { type EventType, isListedPayout } from '../../protocol/rules.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
-import { totalsOfRows, unpaidRows } from '../../project/fold/unpaid.ts'
+import { isUnpaidAsked, totalsOfRows, type UnpaidFilter, unpaidRows } from '../../project/fold/unpaid.ts'
 
 /** Entries after which the changes of the fold are moved to the state. */
 const BATCH_ENTRIES = 256
@@ -176,8 +176,8 @@ type Lots = Readonly<{
   lot(seq: Seq): Lot | undefined
   open(contestId: ContestId, kind: string): readonly Lot[]
   hold(contestId: ContestId, kind: string): Hold | undefined
-  /** Open lots by seq, under their review holds; null for all contests. */
-  allOpen(contestId: ContestId | null): readonly Lot[]
+  /** Open lots by seq, under their review holds. */
+  allOpen(filter: UnpaidFilter): readonly Lot[]
   take(seq: Seq, lot: Seq): Take | undefined
   takesBy(seq: Seq): readonly Take[]
   takesFrom(lot: Seq): readonly Take[]
@@ -197,10 +197,10 @@ function openLots(): Lots {
     lot: (seq) => lots.get(seq),
     hold: (contestId, kind) => holds.get(kindKey(contestId, kind)),
     open: (contestId, kind) => [...(open.get(kindKey(contestId, kind))?.values() ?? [])],
-    allOpen(contestId) {
-      const all = [...open.values()].flatMap((byKind) => [...byKind.values()])
-      const asked = contestId === null ? all : all.filter((lot) => lot.contestId === contestId)
-      return asked
+    allOpen(filter) {
+      return [...open.values()]
+        .flatMap((byKind) => [...byKind.values()])
+        .filter((lot) => isUnpaidAsked(lot, filter))
         .map((lot) => underHold(lot, holds.get(kindKey(lot.contestId, lot.kind))))
         .toSorted((a, b) => a.seq - b.seq)
     },
@@ -260,11 +260,11 @@ function listingsOf({ contests, payouts, loyalty, corrections, lots }: StateTabl
       const found = seqs.findIndex((seq) => seq > after)
       return found < 0 ? [] : lines.slice(found, found + limit)
     },
-    unpaid: ({ contestId, after, limit }) =>
-      unpaidRows(lots.allOpen(contestId))
+    unpaid: ({ after, limit, ...filter }) =>
+      unpaidRows(lots.allOpen(filter))
         .filter(({ first }) => first > after)
         .slice(0, limit),
-    unpaidTotals: (contestId, now) => totalsOfRows(unpaidRows(lots.allOpen(contestId)), now),
+    unpaidTotals: (filter, now) => totalsOfRows(unpaidRows(lots.allOpen(filter)), now),
     loyalty: () => [...loyalty.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
     correction: (seq) => corrections.get(seq),
   }

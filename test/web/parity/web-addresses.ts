@@ -19,6 +19,8 @@ export const ADDRESSES: readonly string[] = [
   '/contests/2/ledger',
   '/payouts?contestId=1',
   '/payouts?contestId=2',
+  '/payouts?contestId=1,2',
+  '/payouts?kind=winner,voter_share',
   '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
   '/flows?bucket=month',
   '/funds?bucket=month',

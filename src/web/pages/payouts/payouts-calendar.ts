@@ -7,7 +7,7 @@ import { type Parsed, parsed } from '../../../protocol/problem.ts'
 import { type AnswerRoute, problemReply, type RouteRequest } from '../../../serve/http/route.ts'
 import type { Api } from '../../frame/answers.ts'
 import type { Html } from '../../markup/html.ts'
-import { kindName, waitsForDate } from '../../markup/kind-words.ts'
+import { kindName, plainKind, waitsForDate } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { View } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
@@ -19,12 +19,12 @@ export const CALENDAR_ROWS_MAX = 10_000
 /** Rows in one request to the API. Other callers get their turn between two requests. */
 const ROWS_LIMIT = 1_000
 
-/** `/payouts.ics`: times at which locked and reviewed prizes become available, of all contests or of one. */
+/** `/payouts.ics`: times at which locked and reviewed prizes become available, of all contests and kinds or of some. */
 export function payoutsCalendarRoute(api: Api, site: Site, origin: string): AnswerRoute {
   const format = openCalendar()
   return {
     path: '/payouts.ics',
-    parameters: api.route('payouts').parameters.filter(({ name }) => name === 'contestId'),
+    parameters: api.route('payouts').parameters.filter(({ name }) => name === 'contestId' || name === 'kind'),
     allowance: 'api',
     showsLog: true,
     async handle(ask) {
@@ -34,12 +34,16 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
       if (!contests.ok) return problemReply(contests.problem)
       const titles = new Map(contests.value.answer.contests.map(({ id, title }) => [id, title]))
       const { rows, head, whole } = unpaid.value
-      const id = ask.query.integer('contestId')
+      const ids = ask.query.integers('contestId') ?? []
+      const kinds = ask.query.list('kind') ?? []
+      const ofKinds =
+        kinds.length === 0 ? '' : ` (${kinds.map((kind) => plainText(plainKind(kind))).join(', ')})`
+      const ofContests = ids.length === 0 ? '' : ` of contest${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`
       const { kept, note } = soonestOf(entriesOf(rows, titles, { token: site.token, base: site.url }))
       const changes = await newestChanges(api, ask, new Set(kept.map(({ contestId }) => contestId)), head)
       if (!changes.ok) return problemReply(changes.problem)
       const body = format({
-        name: `${site.name}: when prizes${id === undefined ? '' : ` of contest ${id}`} can be paid`,
+        name: `${site.name}: when prizes${ofKinds}${ofContests} can be paid`,
         description: `When unpaid prizes can be paid, as of now. ${whole ? '' : `It covers only the first ${CALENDAR_ROWS_MAX} rows of /payouts: there are more. `}Informational only.${note}`,
         product: 'Unpaid prizes',
         origin,
@@ -55,9 +59,9 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
   }
 }
 
-/** Links to the calendar of a contest; for undefined, of all contests. */
-export function payoutsSubscription(contestId: number | undefined, view: View): Html {
-  return calendarLinks(`/payouts.ics${contestId === undefined ? '' : `?contestId=${contestId}`}`, view)
+/** Links to the calendar of the contests and kinds of a page of unpaid prizes. */
+export function payoutsSubscription(view: View): Html {
+  return calendarLinks(`/payouts.ics${view.query.format({ after: undefined, limit: undefined })}`, view)
 }
 
 type WaitingPrizes = Readonly<{ rows: readonly Unpaid[]; head: number; whole: boolean }>

@@ -6,7 +6,7 @@ import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, headlineAmount, isPositive, isZero } from '../../markup/amount-html.ts'
 import { book, type BookLine, sectionHead, type Segment, segmentBar } from '../../markup/book.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
-import { kindName, stateChip, stateWords } from '../../markup/kind-words.ts'
+import { kindName, plainKind, stateChip, stateWords } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { removeDirection } from '../../../protocol/foreign-text.ts'
@@ -53,10 +53,15 @@ async function payoutsHeading(payouts: Payouts, view: View): Promise<Html> {
   if (isNothingOpen(payouts)) return nothingHeading(payouts, view)
   const contest = await askContest(view)
   const noun = contest === null ? ' of prizes' : ''
-  return html`${contest === null ? null : nameOf(contest)}
+  const chosen = ['contestId', 'kind'].filter((name) => view.query.has(name))
+  const named = html`<p>Of the chosen ${chosen.map((name) => CHOSEN[name]).join(' and ')}</p>`
+  return html`${contest === null ? (isFiltered(view) ? named : null) : nameOf(contest)}
     <h1>${sentenceOf(payouts, noun, view)}</h1>
     ${overpaidNote(payouts, view)}`
 }
+
+/** Words for the parameters that choose prizes. */
+const CHOSEN: Readonly<Record<string, string>> = { contestId: 'contests', kind: 'kinds of prize' }
 
 function nameOf({ address, answer: { id, title } }: LinkedAnswer<Contest>): Html {
   return html`<p data-at="${address}#/title ${address}#/id">Unpaid prizes of ${contestLink(id, title)}</p>`
@@ -130,12 +135,13 @@ function overpaidNote(payouts: Payouts, { site }: View): Html | null {
 
 /** Heading of a page without unpaid prizes, for all contests or by the state of one. */
 async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
-  if (!view.query.has('contestId')) {
+  if (!isFiltered(view)) {
     const lead =
       asOf.seq === 0 ? 'The log is still empty.' : 'Every prize won so far is paid, or has expired.'
     return html`<h1>No prize is unpaid</h1>
       <p class="lead">${lead}</p>`
   }
+  if (onlyContest(view) === undefined) return html`<h1>None of these prizes is unpaid</h1>`
   const contest = await askContest(view)
   if (contest === null) return html`<h1>No contest has this number</h1>`
   const { prizesOwed, prizesExpired } = contest.answer
@@ -150,7 +156,9 @@ async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
 
 /** Further way from a page without unpaid prizes. */
 async function nothingOpen(view: View): Promise<Html> {
-  if (!view.query.has('contestId')) {
+  if (isFiltered(view) && onlyContest(view) === undefined)
+    return html`<p>See <a href="/payouts">the unpaid prizes of all contests</a>.</p>`
+  if (!isFiltered(view)) {
     return html`<p>
       See <a href="/contests?status=paid">the contests that are settled</a>, each with its payments.
     </p>`
@@ -162,23 +170,37 @@ async function nothingOpen(view: View): Promise<Html> {
   </p>`
 }
 
-/** The contest of the query; null without one, or if none has the number. */
+/** Whether the query asks for some contests or kinds. */
+function isFiltered({ query }: View): boolean {
+  return query.has('contestId') || query.has('kind')
+}
+
+/** The contest of a query for one contest, of any kind; undefined for any other query. */
+function onlyContest({ query }: Pick<View, 'query'>): number | undefined {
+  const [id, ...others] = query.integers('contestId') ?? []
+  return others.length > 0 || query.has('kind') ? undefined : id
+}
+
+/** The contest of a query for one; null for any other query, or if none has the number. */
 async function askContest(view: View): Promise<LinkedAnswer<Contest> | null> {
-  const id = view.query.integer('contestId')
+  const id = onlyContest(view)
   if (id === undefined) return null
   const asked = await view.ask('contest', { segments: { id: String(id) } })
   return asked.ok ? asked.value : null
 }
 
 function titleOf({ query }: View): string {
-  const id = query.integer('contestId')
-  return id === undefined ? 'Unpaid prizes' : `Unpaid prizes of contest ${id}`
+  const ids = query.integers('contestId') ?? []
+  const kinds = (query.list('kind') ?? []).map((kind) => plainText(plainKind(kind)))
+  const ofKinds = kinds.length === 0 ? '' : `: ${kinds.join(', ')}`
+  const ofContests = ids.length === 0 ? '' : ` of contest${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`
+  return `Unpaid prizes${ofContests}${ofKinds}`
 }
 
 /** Link-preview text: the total of each state. */
 function describe(payouts: Payouts, view: View): string {
   if (isNothingOpen(payouts)) {
-    return view.query.has('contestId')
+    return isFiltered(view)
       ? `${titleOf(view)}, by kind, with the state and the date of each.`
       : 'No prize is unpaid: every prize won so far is paid, or has expired.'
   }
@@ -191,7 +213,7 @@ function describe(payouts: Payouts, view: View): string {
 
 /** Titles of the running and paying contests, for the page of all contests, and links to their JSON. */
 async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; links: Html | null }>> {
-  if (view.query.has('contestId')) {
+  if (onlyContest(view) !== undefined) {
     const contest = await askContest(view)
     return { titles: null, links: contest === null ? null : jsonLinks([['the contest', contest]]) }
   }
@@ -292,14 +314,14 @@ function payoutsAside(payouts: Payouts, titles: Titles | null, view: View): Html
       waits
         ? html`<h2>Get notified</h2>
             <p class="quiet">A calendar with each date on which a prize can be paid.</p>
-            ${payoutsSubscription(view.query.integer('contestId'), view)}`
+            ${payoutsSubscription(view)}`
         : null
     }
   </aside>`
 }
 
 /** Search for a contest by number or name, which leads to its page. Suggests contests with unpaid prizes. */
-function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View): Html {
+function contestForm({ unpaid }: Payouts, titles: Titles | null, view: View): Html {
   const ids = titles === null ? [] : [...new Set(unpaid.map(({ contestId }) => contestId))]
   const named = ids.slice(0, SUGGESTED_MAX).flatMap((id) => {
     const title = titles?.get(id) ?? null
@@ -318,7 +340,7 @@ function contestForm({ unpaid }: Payouts, titles: Titles | null, { query }: View
       <datalist id="contests">${named}</datalist>
       <button>Show</button>
     </form>
-    ${query.has('contestId') ? html`<p><a href="/payouts">Unpaid prizes of all contests</a></p>` : null}`
+    ${isFiltered(view) ? html`<p><a href="/payouts">Unpaid prizes of all contests</a></p>` : null}`
 }
 
 /** Maximum lines of a book on a page. Exports and the next pages have more. */
