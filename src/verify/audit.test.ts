@@ -68,7 +68,7 @@ function isAt({ path: template }: Endpoint, path: string): boolean {
 }
 
 /** Answers from which verify chooses its questions. It believes nothing in them. */
-const CHOOSING = /^events\?(?:limit=1$|type=correction)/
+const CHOOSING = /^events\?(?:limit=1$|type=(?:correction|prize)&order)/
 
 const RECOMPUTED = ENDPOINTS.filter(({ check }) => check === 'recomputed')
 
