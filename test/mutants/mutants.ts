@@ -8,7 +8,7 @@ import { LISTED_MUTANTS } from './listed-mutants.ts'
 /**
  * `npm run mutants`: applies plausible bugs, one at a time, and runs the tests that must find each. Without an option it
  * judges the listed mutants. `--only ID` judges one of them. `--generated N` judges N mutants that rules make of the
- * sources, drawn by `--seed`. The exit code is 1 when a listed mutant lives, when fewer than 90 % of the generated ones
+ * sources, drawn by `--seed`. The exit code is 1 when a listed mutant lives, when fewer than 90% of the generated ones
  * die, or when the run was broken off.
  */
 const { values } = parseArgs({

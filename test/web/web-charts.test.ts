@@ -68,7 +68,7 @@ suite('the chart of flows', () => {
   test('is headed by what was spent and how much of it was paid, cut', async () => {
     assert.equal(
       await headingOf('/flows?from=2026-10-01&to=2026-10-02&bucket=hour'),
-      'On 1 October 2026 so far players spent 12.75 KOTS. 117.6 % of that was paid in prizes.',
+      'On 1 October 2026 so far players spent 12.75 KOTS. 117.6% of that was paid in prizes.',
     )
     assert.equal(
       await headingOf('/flows?from=2026-09-01&to=2026-09-08'),

@@ -48,7 +48,7 @@ suite('the picture of a link preview', () => {
       '/summary.png?at=2026-10-01T00:05Z',
       ['1 contest is running, none has closed yet', '0 KOTS paid in prizes', '1 Oct 2026, 00:05 UTC'],
     ],
-    ['/contests/1/ledger.png', ['Contest 1: First', '15 % is paid', '1 Oct 2026, 00:12 UTC']],
+    ['/contests/1/ledger.png', ['Contest 1: First', '15% is paid', '1 Oct 2026, 00:12 UTC']],
     ['/contests/2/ledger.png', ['Contest 2', 'Opens 6 Oct 2026 00:00 UTC', '1 Oct 2026, 00:12 UTC']],
     ['/events/10.png', ['Receipt of a payment, No. 10', '15.000000000 KOTS', '1 Oct 2026, 00:09 UTC']],
     ['/events/2.png', ['Record of a contest, No. 2', 'Contest planned', '1 Oct 2026, 00:01 UTC']],

@@ -85,7 +85,7 @@ suite('the link preview', () => {
 
   const examples: readonly (readonly [path: string, said: string])[] = [
     ['/events/10', 'Contest 1 paid 15.00 KOTS to a voter on 1 Oct 2026 00:09 UTC.'],
-    ['/contests/1/ledger', '15 % is paid. Can be paid now: voters. To be claimed: the winner.'],
+    ['/contests/1/ledger', '15% is paid. Can be paid now: voters. To be claimed: the winner.'],
     ['/summary', '12.75 KOTS spent on play, 15.00 KOTS paid in prizes, 85.00 KOTS won and not yet paid'],
     ['/flows?from=2026-10-01&to=2026-10-02&bucket=hour', 'On 1 October 2026 so far players spent 12.75 KOTS'],
     ['/schedule', 'Planned next: Contest 2 opens, at 6 Oct 2026 00:00:00 UTC.'],

@@ -19,7 +19,7 @@ suite('the report of a check against the chain', () => {
     )
     assert.match(
       report,
-      /^If 1 of all 20 was false, a sample of 8 would miss it with a chance of 60\.0 %\.$/m,
+      /^If 1 of all 20 was false, a sample of 8 would miss it with a chance of 60\.0%\.$/m,
     )
     assert.match(report, /In 0 transactions the payer moved more than their payouts say\.$/m)
     assert.match(report, /^Asked at 127\.0\.0\.1:\d+, chain id \d+\.$/m)

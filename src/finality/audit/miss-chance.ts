@@ -26,11 +26,11 @@ export function missChance({ total, wrong, drawn }: Draw): Chance {
 
 /** Chance in per cent, rounded up so that a text never promises too much. */
 export function formatChance({ numerator, denominator }: Chance): string {
-  if (numerator === 0n) return '0 %'
+  if (numerator === 0n) return '0%'
   const tenths = (numerator * 1_000n + denominator - 1n) / denominator
-  if (tenths > 1n) return `${tenths / 10n}.${tenths % 10n} %`
+  if (tenths > 1n) return `${tenths / 10n}.${tenths % 10n}%`
   const ofMillion = (numerator * 1_000_000n + denominator - 1n) / denominator
-  return ofMillion > 1n ? `${decimals(ofMillion)} %` : 'less than 1 in a million'
+  return ofMillion > 1n ? `${decimals(ofMillion)}%` : 'less than 1 in a million'
 }
 
 /** Millionths as per cent, with four decimals. */

@@ -173,7 +173,7 @@ suite('the transactions of a log', () => {
     }
     const counts = Array.from({ length: 20 }, (_, tx) => drawn.get(txOf(tx)) ?? 0)
     const square = counts.reduce((sum, count) => sum + (count - 100) ** 2 / 100, 0)
-    // The 99.99 % quantile of chi-squared with 19 degrees of freedom. The keys are fixed, so the test is too.
+    // The 99.99% quantile of chi-squared with 19 degrees of freedom. The keys are fixed, so the test is too.
     assert.ok(square < 50, `${square} of ${counts.join()}`)
   })
 

@@ -16,7 +16,7 @@ import { NODE_PRIMITIVES } from '../../command/terminal/node-primitives.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
 import { CommandError, UsageError } from '../../command/terminal/command-error.ts'
 
-/** Default sizes. 300 random transactions find one false one in a hundred with a chance of 95 %. */
+/** Default sizes. 300 random transactions find one false one in a hundred with a chance of 95%. */
 const SAMPLE = 300
 const LARGEST = 20
 const SAMPLE_MAX = 10_000

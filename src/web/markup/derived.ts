@@ -65,18 +65,18 @@ export function waitingSum({
 /** A part of a whole in per cent with one decimal; null when the whole is zero. */
 export function percentOf(part: Term, whole: Term): Html | null {
   const tenths = tenthsOf(part, whole, 100n)
-  return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths} %`)
+  return tenths === null ? null : expressed(`percent ${part.pointer} ${whole.pointer}`, `${tenths}%`)
 }
 
 /**
- * Part of a whole in whole per cent, cut off so that 99.9 % never looks complete: `55 %`, `Less than 1 %` or `Nothing`.
+ * Part of a whole in whole per cent, cut off so that 99.9% never looks complete: `55%`, `Less than 1%` or `Nothing`.
  * Null when the whole is zero.
  */
 export function wholePercentOf(part: Term, whole: Term): Html | null {
   const [some, all] = [digitsIn(part), digitsIn(whole)]
   if (all === 0n) return null
   const percent = (some * 100n) / all
-  const shown = some === 0n ? 'Nothing' : percent === 0n ? 'Less than 1 %' : `${percent} %`
+  const shown = some === 0n ? 'Nothing' : percent === 0n ? 'Less than 1%' : `${percent}%`
   return expressed(`share ${part.pointer} ${whole.pointer}`, shown)
 }
 

@@ -54,9 +54,9 @@ suite('the first text of a page', () => {
   })
 
   test('has the verdict as a sentence before the lead', () => {
-    const page = html`<p class="say">46 % is paid</p>
+    const page = html`<p class="say">46% is paid</p>
       <p class="lead">The winner waits.</p>`
-    assert.equal(leadOf(page), '46 % is paid. The winner waits.')
+    assert.equal(leadOf(page), '46% is paid. The winner waits.')
   })
 
   test('has the chip of a state as a sentence of its own', () => {

@@ -20,7 +20,7 @@ export const CONTEST_LIES: readonly Lie[] = [
     pagesLeast: 5,
     of: (page) =>
       changedAt(page, /(data-expr="share [^"]*">)[^<]*/g, ([whole = '', open]) =>
-        whole.endsWith('Nothing') ? `${open}Less than 1 %` : `${open}Nothing`,
+        whole.endsWith('Nothing') ? `${open}Less than 1%` : `${open}Nothing`,
       ),
   },
   {

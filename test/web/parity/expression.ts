@@ -12,7 +12,7 @@ import { lengthWords } from './shown-words.ts'
  * - `negated /a`: the figure with the other sign
  * - `sum /a /b`: sum of all values
  * - `percent /a /b` and `ratio /a /b`: a divided by b, cut off after one decimal
- * - `share /a /b`: a of b in whole per cent, cut off; `Nothing`, or `Less than 1 %`
+ * - `share /a /b`: a of b in whole per cent, cut off; `Nothing`, or `Less than 1%`
  * - `seconds /a`: milliseconds as whole seconds, cut off
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
@@ -60,13 +60,13 @@ export function evaluate(
     case 'percent': {
       assert.equal(placesOf(first), placesOf(second), expression)
       const whole = digitsOf(second)
-      return whole === 0n ? '' : `${decimal((digitsOf(first) * 1_000n) / whole, 1)} %`
+      return whole === 0n ? '' : `${decimal((digitsOf(first) * 1_000n) / whole, 1)}%`
     }
     case 'share': {
       assert.equal(placesOf(first), placesOf(second), expression)
       if (digitsOf(first) === 0n) return 'Nothing'
       const percent = (digitsOf(first) * 100n) / digitsOf(second)
-      return percent === 0n ? 'Less than 1 %' : `${percent} %`
+      return percent === 0n ? 'Less than 1%' : `${percent}%`
     }
     case 'seconds':
       return String(digitsOf(first) / 1_000n)

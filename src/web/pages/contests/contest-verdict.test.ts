@@ -129,19 +129,19 @@ suite("a contest's page begins with whether it is paid", () => {
     [
       'when part of a prize is paid',
       [...running, closed, prize, payout('30')],
-      '30 % is paid',
+      '30% is paid',
       'Can be paid now: the winner.',
     ],
     [
       'when less than a hundredth is paid',
       [...running, closed, prize, payout('0.5')],
-      'Less than 1 % is paid',
+      'Less than 1% is paid',
       'Can be paid now: the winner.',
     ],
     [
       'when all but the last decimal is paid, which never reads as all',
       [...running, closed, prize, payout('99.999999999')],
-      '99 % is paid',
+      '99% is paid',
       'Can be paid now: the winner.',
     ],
     [
@@ -156,7 +156,7 @@ suite("a contest's page begins with whether it is paid", () => {
         termed('10', 'own_kind', { reviewUntil: hoursIn(72) }),
         payout('5', 'runner_up'),
       ],
-      '5 % is paid',
+      '5% is paid',
       'In review until 4 Oct 00:00 UTC at the latest: the winner and own kind. Locked until 4 Oct 18:00 UTC: voters. Can be paid now: voters. To be claimed: runners-up.',
     ],
     [
@@ -174,7 +174,7 @@ suite("a contest's page begins with whether it is paid", () => {
     [
       'when a correction after it was settled left a prize unpaid',
       [...running, closed, prize, payout('97'), payout('3'), paid, correction('payout', '-3', 8)],
-      '97 % is paid',
+      '97% is paid',
       'Can be paid now: the winner. A payment was corrected: both lines are among the payments.',
     ],
     [
@@ -186,7 +186,7 @@ suite("a contest's page begins with whether it is paid", () => {
     [
       'when a payment was corrected',
       [...running, closed, prize, payout('60'), correction('payout', '-60', 7), payout('50')],
-      '50 % is paid',
+      '50% is paid',
       'Can be paid now: the winner. A payment was corrected: both lines are among the payments.',
     ],
     [

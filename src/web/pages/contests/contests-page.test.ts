@@ -43,7 +43,7 @@ suite('the overview of contests', () => {
     const page = wordsOf(await seeContest('/contests', story))
     const parts = [
       /Running now soonest to close first closes in 23 h Second 100 KOTS, 0 entries 1 Oct 3 Oct 23:00 UTC/,
-      /Paying out All that waits [^]* First 1 Oct 30 % 70\.00/,
+      /Paying out All that waits [^]* First 1 Oct 30% 70\.00/,
       /To come Third in 1 d 4 Oct 00:00 UTC/,
       /Settled 1 contest, newest first [^]* Fourth 4 1 Oct 3 min later 0 0 50\.00/,
     ]

@@ -62,7 +62,7 @@ suite('the page of rewards', () => {
     )
     assert.equal(
       await headingOf([...september, payout('200.4')]),
-      '99.9 % of the loyalty reward of September 2026 is paid.',
+      '99.9% of the loyalty reward of September 2026 is paid.',
     )
     assert.equal(
       await headingOf([...september, payout('200.5')]),
