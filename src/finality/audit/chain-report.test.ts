@@ -17,10 +17,7 @@ suite('the report of a check against the chain', () => {
       report,
       /^The sample is 8 of 20 transactions, drawn at random after the checkpoint was fixed, and the 2 with the largest payouts\.$/m,
     )
-    assert.match(
-      report,
-      /^If 1 of all 20 was false, a sample of 8 would miss it with a chance of 60\.0%\.$/m,
-    )
+    assert.match(report, /^If 1 of all 20 was false, a sample of 8 would miss it with a chance of 60\.0%\.$/m)
     assert.match(report, /In 0 transactions the payer moved more than their payouts say\.$/m)
     assert.match(report, /^Asked at 127\.0\.0\.1:\d+, chain id \d+\.$/m)
     assert.doesNotMatch(report, /secret-key/)

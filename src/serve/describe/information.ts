@@ -14,6 +14,12 @@ export const TERMS: string =
   'operator says otherwise (RateLimit-Policy). Live data comes from /api/v1/stream. Clients must tolerate new ' +
   'fields and kinds.'
 
+/** Meanings of the word *payout*, in Markdown: the platform that Daybook was made for uses it for three things. */
+export const PAYOUT_MEANINGS =
+  'The word `payout` has three meanings, by the names of the source. In `/events`, a `payout` is a payment: of a ' +
+  'prize, a refund or a loyalty reward. `/payouts` lists the prizes that are still unpaid. In `/summary`, `payouts` ' +
+  'counts the payments, with refunds and loyalty rewards.'
+
 /** Version of the program, and URL of the licence of the published log (null if none). */
 export type DocumentTerms = Readonly<{ version: string; licence: string | null }>
 

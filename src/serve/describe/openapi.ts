@@ -7,7 +7,7 @@ import {
   type TableEndpoint,
   tableTerms,
 } from '../../protocol/endpoints/endpoints.ts'
-import { type DocumentTerms, licenceOf, NOTICE, SUBJECT, TERMS } from './information.ts'
+import { type DocumentTerms, licenceOf, NOTICE, PAYOUT_MEANINGS, SUBJECT, TERMS } from './information.ts'
 import { PROBLEMS } from '../../protocol/problem.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
 import { cachingOf, costOf, problemsOf } from './endpoint-problems.ts'
@@ -43,7 +43,7 @@ export function openapi({ version, licence }: DocumentTerms): JsonSchema {
     info: {
       title: 'Daybook',
       version,
-      description: `${SUBJECT}. ${TERMS} ${NOTICE}`,
+      description: `${SUBJECT}. ${TERMS} ${NOTICE}\n\n${PAYOUT_MEANINGS}`,
       ...licenceOf(licence),
     },
     servers: [{ url: '/', description: 'This service' }],

@@ -1,5 +1,5 @@
 import { ENDPOINT_PATHS, FRICTIONLESS_PATH } from '../../protocol/paths.ts'
-import { NOTICE, SUBJECT, TERMS } from '../../serve/describe/information.ts'
+import { NOTICE, PAYOUT_MEANINGS, SUBJECT, TERMS } from '../../serve/describe/information.ts'
 import { ERRORS_PATH, PROBLEM_BASE } from '../../serve/http/problem-document.ts'
 import type { Site } from '../markup/site.ts'
 import { type ExampleRequest, openExampleRequests } from './api-answers.ts'
@@ -38,6 +38,7 @@ function formatReference(reference: Reference): string {
   return `${[
     `# The API of ${literal(site.name)}`,
     `> ${SUBJECT}. ${NOTICE}`,
+    `> ${PAYOUT_MEANINGS}`,
     ...(simulated ? ['**This platform is simulated. No real money is involved.**'] : []),
     `${TERMS} Version ${document.info.version}.`,
     `As a page: [/api](/api). For programs: [OpenAPI](${ENDPOINT_PATHS.openapi}), and ` +

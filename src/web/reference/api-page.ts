@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import type { Parameter, ParameterForm } from '../../protocol/parameters.ts'
-import { TERMS } from '../../serve/describe/information.ts'
+import { PAYOUT_MEANINGS, TERMS } from '../../serve/describe/information.ts'
 import { fillPath } from '../frame/answers.ts'
 import { type AnsweredExample, type ExampleAnswer, openExampleAnswers } from './api-answers.ts'
 import {
@@ -72,6 +72,7 @@ export const apiPage: Page<null> = {
         Version ${document.info.version}. Everything on these pages, and more, for programs.
       </p>
       <p data-chrome>Base address: <code>${view.site.url}/api/v1</code></p>
+      <p class="banner" role="note">${prose(PAYOUT_MEANINGS)}</p>
       ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${CACHING_PART}
       ${problemParts(document, token)} ${jsonLinks([['the OpenAPI document', openapi]])}`
   },
