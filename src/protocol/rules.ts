@@ -90,8 +90,8 @@ function row(columns: Columns, meaning: string): RuleRow {
 // prettier-ignore
 const TABLE = {
   contest: {
-    scheduled: row({ ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'must' } }, 'A contest is planned'),
-    rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'must' } }, 'A contest has other planned times'),
+    scheduled: row({ ...YES, details: { title: 'may', opensAt: 'must', closesAt: 'may' } }, 'A contest is planned'),
+    rescheduled: row({ ...YES, details: { opensAt: 'must', closesAt: 'may' } }, 'A contest has other planned times'),
     renamed: row({ ...YES, details: { title: 'must', reason: 'may' } }, 'A contest has another title'),
     opened: row(YES, 'A contest takes plays'),
     closed: row({ ...YES, waitsFor: 'plays' }, 'A contest takes no more plays and pays its prizes'),

@@ -49,7 +49,7 @@ const iso = (description: string): JsonSchema => ({ ...text(AT, description), fo
 const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
   title: bounded(TITLE_CHARS_MAX, 'The contest’s title'),
   opensAt: iso('When the contest is planned to open'),
-  closesAt: iso('When the contest is planned to close'),
+  closesAt: iso('When the contest is planned to close; absent while no end is announced'),
   count: integer(1, COUNT_MAX, 'Plays in this total; 1 when absent'),
   unlocksAt: iso('When the prize unlocks'),
   reviewUntil: iso('When the review hold ends'),

@@ -81,7 +81,6 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
   const paid = own.find(({ event }) => isMove(event, 'paid'))?.event
   const cancelled = own.find(({ event }) => isMove(event, 'cancelled'))?.event
   if (planned?.opensAt === undefined || planned.opensAtMs === undefined) throw new Error(`no contest ${id}`)
-  if (planned.closesAt === undefined || planned.closesAtMs === undefined) throw new Error(`no contest ${id}`)
   const owed = sum(all, isOwed)
   const redeemed = sum(all, isRedeemed)
   const expired = sum(all, isExpired)
@@ -91,8 +90,8 @@ export function contest(book: readonly PublicEntry[], id: number): ContestWire {
     status: contestStatus(own, id),
     opensAt: planned.opensAt,
     opensAtMs: planned.opensAtMs,
-    closesAt: planned.closesAt,
-    closesAtMs: planned.closesAtMs,
+    closesAt: planned.closesAt ?? null,
+    closesAtMs: planned.closesAtMs ?? null,
     openedAt: opened?.at ?? null,
     openedAtMs: opened?.atMs ?? null,
     closedAt: closed?.at ?? null,
@@ -127,7 +126,11 @@ const units = (amount: string): bigint => BigInt(amount.replace('.', ''))
 /** The rows in the order `sort`, out of the order of their ids: newest first. */
 function sorted(rows: readonly ContestWire[], sort: string): readonly ContestWire[] {
   // Of equal amounts the newest is first, and of equal moments the oldest.
-  if (sort === 'closesAt') return rows.toReversed().toSorted((a, b) => a.closesAtMs - b.closesAtMs)
+  if (sort === 'closesAt') {
+    const ends = rows.filter((row) => row.closesAtMs !== null).toReversed()
+    const endless = rows.filter((row) => row.closesAtMs === null).toReversed()
+    return [...ends.toSorted((a, b) => Number(a.closesAtMs) - Number(b.closesAtMs)), ...endless]
+  }
   if (sort !== 'pool' && sort !== 'prizesNotRedeemed') return rows
   return rows.toSorted(
     (a, b) => Number(units(a[sort]) < units(b[sort])) - Number(units(a[sort]) > units(b[sort])),
@@ -223,7 +226,11 @@ export function schedule(book: readonly PublicEntry[]): Schedule {
       .toSorted(soonestFirst),
     closes: rows
       .filter((row) => row.status === 'upcoming' || row.status === 'running')
-      .map((row) => ({ contestId: row.id, title: row.title, at: row.closesAt, atMs: row.closesAtMs }))
+      .flatMap((row) =>
+        row.closesAt === null || row.closesAtMs === null
+          ? []
+          : [{ contestId: row.id, title: row.title, at: row.closesAt, atMs: row.closesAtMs }],
+      )
       .toSorted(soonestFirst),
     nextLoyaltyPayment:
       next === undefined || next.paysAt === null || next.paysAtMs === null

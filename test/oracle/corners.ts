@@ -96,6 +96,11 @@ const ROWS: readonly Row[] = [
   [8 * DAY, 'payout/refund', 4, '9'],
   [8 * DAY, 'payout/daily', 4, '5'],
   [8 * DAY, 'contest/paid', 4, null],
+  [8 * DAY, 'contest/scheduled', 5, null, { title: 'Endless', opensAt: on(9 * DAY) }],
+  [8 * DAY, 'contest/rescheduled', 5, null, { opensAt: on(10 * DAY) }],
+  [8 * DAY, 'contest/scheduled', 6, null, { title: 'Open', opensAt: on(9 * DAY) }],
+  [9 * DAY, 'contest/opened', 6, null],
+  [9 * DAY, 'contest/rescheduled', 6, null, { opensAt: on(9 * DAY), closesAt: on(30 * DAY) }],
 ]
 
 /** 64 bytes in base58. The digit 1 is a zero byte, so only the last byte differs. */
@@ -122,4 +127,4 @@ export const CORNER_DRAFTS: readonly string[] = ROWS.map(
  * Rows after which the service is compared: a payout is corrected, a prize is corrected, a prize is overpaid, less so,
  * all is settled, a running contest has paid.
  */
-export const CORNERS: readonly number[] = [33, 34, 36, 57, 58, 70, ROWS.length]
+export const CORNERS: readonly number[] = [33, 34, 36, 57, 58, 70, 77, ROWS.length]

@@ -48,8 +48,9 @@ const MOVES: Readonly<Record<string, string>> = {
 
 /** Details that each type and kind must have. */
 const MUST: Readonly<Record<string, readonly string[]>> = {
-  'contest/scheduled': ['opensAt', 'closesAt'],
-  'contest/rescheduled': ['opensAt', 'closesAt'],
+  'contest/scheduled': ['opensAt'],
+  'contest/rescheduled': ['opensAt'],
+  'contest/renamed': ['title'],
   'hold/*': ['reviewUntil'],
   'payout/loyalty': ['month'],
   'loyalty/scheduled': ['month', 'paysAt'],
@@ -159,6 +160,8 @@ function order(books: Books, draft: ImportDraft, restates: boolean, check: Check
   if (kind === 'scheduled') {
     check(state === undefined, 'scheduled twice')
     books.states.set(contestId, 'upcoming')
+  } else if (kind === 'renamed') {
+    check(state !== undefined, 'renamed before it is planned')
   } else if (kind === 'rescheduled') {
     check(state === 'upcoming' || state === 'running', 'rescheduled late')
   } else if (kind === 'cancelled') {

@@ -52,6 +52,12 @@ export function plan(id: number, title: string | null, opensInMs: number): Story
   return { type: 'contest', kind: 'scheduled', contestId: id, details }
 }
 
+/** A contest that opens this long after the launch, without an announced end. */
+export function endless(contestId: number, opensInMs: number): StoryEvent {
+  const details = { title: `Endless ${contestId}`, opensAt: msOf(LAUNCH + opensInMs) }
+  return { type: 'contest', kind: 'scheduled', contestId, details }
+}
+
 /** Contest 1, planned for an hour after the launch, that has closed with a pool for its prizes. */
 export function closedContest(pool: string, deposit: string = pool): readonly StoryEvent[] {
   return [

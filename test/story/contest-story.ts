@@ -3,6 +3,7 @@ import { type Appender, openAppender } from '../../src/log/append.ts'
 import { openForWriting, storePath } from '../../src/log/store/store.ts'
 import type { ContestFilter, ContestSearch } from '../../src/project/fold/books.ts'
 import { billionths } from '../../src/protocol/amount.ts'
+import type { Details } from '../../src/protocol/details.ts'
 import type { Draft } from '../../src/protocol/draft.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import {
@@ -63,7 +64,7 @@ type KnownContest = {
   title: string | null
   status: ContestStatus
   isCancelled: boolean
-  closesAt: number
+  closesAt: number | null
   pool: bigint
   notRedeemed: bigint
   expired: bigint
@@ -115,7 +116,8 @@ function draftOf(
   seq: number,
 ): Draft | null {
   if (is === 'schedule') {
-    const closesAt = 1_000_000 + (contest % 7) * 1_000
+    // Some contests announce no end.
+    const closesAt = contest % 7 === 6 ? null : 1_000_000 + (contest % 7) * 1_000
     const planned = {
       id: 200_000 - known.length,
       seq,
@@ -129,15 +131,16 @@ function draftOf(
     } satisfies KnownContest
     known.push(planned)
     const titled = planned.title === null ? {} : { title: planned.title }
-    const details = { ...titled, opensAt: OPENS_AT, closesAt: msOf(closesAt) }
+    const details = { ...titled, ...timesTo(closesAt) }
     return draftOn(planned, 'contest', 'scheduled', null, details)
   }
   const of = known[contest % Math.max(1, known.length)]
   if (of === undefined) return null
   switch (is) {
     case 'move':
-      of.closesAt += (contest % 5) * 1_000
-      return draftOn(of, 'contest', 'rescheduled', null, { opensAt: OPENS_AT, closesAt: msOf(of.closesAt) })
+      if (of.closesAt !== null || contest % 2 === 0)
+        of.closesAt = (of.closesAt ?? 1_000_000) + (contest % 5) * 1_000
+      return draftOn(of, 'contest', 'rescheduled', null, timesTo(of.closesAt))
     case 'rename':
       if (title === '') return null
       of.title = title
@@ -176,6 +179,11 @@ function draftOf(
   }
 }
 
+/** Planned times, without a close while none is announced. */
+function timesTo(closesAt: number | null): Details {
+  return { opensAt: OPENS_AT, ...(closesAt === null ? {} : { closesAt: msOf(closesAt) }) }
+}
+
 function draftOn(
   { id }: KnownContest,
   type: Draft['type'],
@@ -204,7 +212,7 @@ const largest = (a: bigint, b: bigint): number => (a === b ? 0 : a > b ? -1 : 1)
 
 const ORDERS: Readonly<Record<ContestSort, (a: KnownContest, b: KnownContest) => number>> = {
   newest: (a, b) => b.seq - a.seq,
-  closesAt: (a, b) => a.closesAt - b.closesAt || a.seq - b.seq,
+  closesAt: (a, b) => Number(a.closesAt ?? 1e12) - Number(b.closesAt ?? 1e12) || a.seq - b.seq,
   pool: (a, b) => largest(a.pool, b.pool) || b.seq - a.seq,
   prizesNotRedeemed: (a, b) => largest(a.notRedeemed, b.notRedeemed) || b.seq - a.seq,
 }

@@ -1,6 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { joinWords } from '../../project/answers/contest-words.ts'
-import { type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import {
+  closingKey,
+  type ContestState,
+  outcomeOf,
+  poolOf,
+  prizeTotals,
+  unpaidOf,
+} from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
 import { type ContestId, contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import type { Row } from '../store/codec.ts'
@@ -103,7 +110,7 @@ function openRows(db: DatabaseSync): (contest: ContestState) => void {
   const removeWord = db.prepare('DELETE FROM contest_words WHERE word = ? AND scheduled_seq = ?')
   const split = (joined: string): readonly string[] => joined.split(' ').slice(1)
   return (contest) => {
-    const { id, title, status, scheduledSeq: seq, closesAt } = contest
+    const { id, title, status, scheduledSeq: seq } = contest
     const joined = joinWords(title)
     const former = words.get(seq)?.['words'] ?? ''
     if (former !== joined) {
@@ -111,6 +118,6 @@ function openRows(db: DatabaseSync): (contest: ContestState) => void {
       for (const word of split(joined)) addWord.run(word, seq)
     }
     const amounts = [amountKey(poolOf(contest)), amountKey(unpaidOf(prizeTotals(contest)))] as const
-    put.run(seq, id, status, outcomeOf(contest), closesAt, ...amounts, joined)
+    put.run(seq, id, status, outcomeOf(contest), closingKey(contest), ...amounts, joined)
   }
 }

@@ -85,7 +85,7 @@ export function contestOfRow(row: Row): ContestState {
     scheduledSeq: seqOf(number(row, 'scheduled_seq')),
     lastSeq: seqOf(number(row, 'last_seq')),
     opensAt: msOf(number(row, 'opens_at')),
-    closesAt: msOf(number(row, 'closes_at')),
+    closesAt: msOrNull(row, 'closes_at'),
     openedAt: msOrNull(row, 'opened_at'),
     closedAt: msOrNull(row, 'closed_at'),
     paidAt: msOrNull(row, 'paid_at'),

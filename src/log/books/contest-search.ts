@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { isAsked } from '../../project/answers/contest-order.ts'
 import { hasWords, joinWords } from '../../project/answers/contest-words.ts'
 import type { ContestFilter, ContestSearch, FoundContests, Head } from '../../project/fold/books.ts'
-import { type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
+import { closingKey, type ContestState, poolOf, prizeTotals, unpaidOf } from '../../project/fold/contest.ts'
 import { assert } from '../../protocol/brand.ts'
 import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
@@ -36,7 +36,7 @@ type Order = Readonly<{
 
 const ORDERS: Readonly<Record<ContestSort, Order>> = {
   newest: { column: 'scheduled_seq', descending: true, keyOf: ({ scheduledSeq }) => scheduledSeq },
-  closesAt: { column: 'closes_at', descending: false, keyOf: ({ closesAt }) => closesAt },
+  closesAt: { column: 'closes_at', descending: false, keyOf: closingKey },
   pool: { column: 'pool', descending: true, keyOf: (contest) => amountKey(poolOf(contest)) },
   prizesNotRedeemed: {
     column: 'not_redeemed',

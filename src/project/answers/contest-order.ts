@@ -1,7 +1,7 @@
 import type { Amount } from '../../protocol/amount.ts'
 import type { ContestSort } from '../../protocol/enumerations.ts'
 import type { ContestFilter, ContestSearch, FoundContests } from '../fold/books.ts'
-import { type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
+import { closingKey, type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import { hasWords, joinWords } from './contest-words.ts'
 import { contestWire } from './contests.ts'
 
@@ -12,7 +12,7 @@ const newest: Compare = (a, b) => b.scheduledSeq - a.scheduledSeq
 /** Order of contests. No two are equal, because each has a seq of its own. */
 const ORDERS: Readonly<Record<ContestSort, Compare>> = {
   newest,
-  closesAt: (a, b) => a.closesAt - b.closesAt || a.scheduledSeq - b.scheduledSeq,
+  closesAt: (a, b) => closingKey(a) - closingKey(b) || a.scheduledSeq - b.scheduledSeq,
   pool: byAmount(poolOf),
   prizesNotRedeemed: byAmount((contest) => unpaidOf(prizeTotals(contest))),
 }

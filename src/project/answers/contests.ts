@@ -128,7 +128,7 @@ export function contestWire(of: ContestState): ContestWire {
     status: of.status,
     opensAt: formatAt(of.opensAt),
     opensAtMs: of.opensAt,
-    closesAt: formatAt(of.closesAt),
+    closesAt: atOf(of.closesAt),
     closesAtMs: of.closesAt,
     openedAt: atOf(of.openedAt),
     openedAtMs: of.openedAt,

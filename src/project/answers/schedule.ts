@@ -8,17 +8,16 @@ import { paysAtOf } from '../fold/loyalty.ts'
 
 /**
  * Planned openings of upcoming contests and closings of upcoming and running contests, soonest first, and the next
- * loyalty payment. Includes planned moments in the past, because only an event changes a contest's status.
+ * loyalty payment. A contest without an announced end has no closing. Includes planned moments in the past, because only an event changes a contest's status.
  */
 export function schedule(books: Books): Schedule {
   const upcoming = every(books, 'upcoming')
   return {
     asOf: asOf(books.head),
     opens: planned(upcoming, ({ opensAt, opensAtMs }) => ({ at: opensAt, atMs: opensAtMs })),
-    closes: planned([...upcoming, ...every(books, 'running')], ({ closesAt, closesAtMs }) => ({
-      at: closesAt,
-      atMs: closesAtMs,
-    })),
+    closes: planned([...upcoming, ...every(books, 'running')], ({ closesAt, closesAtMs }) =>
+      closesAt === null || closesAtMs === null ? null : { at: closesAt, atMs: closesAtMs },
+    ),
     nextLoyaltyPayment: nextLoyaltyPayment(books),
   }
 }
@@ -29,10 +28,13 @@ function every(books: Books, status: ContestStatus): readonly ContestWire[] {
 
 function planned(
   contests: readonly ContestWire[],
-  when: (contest: ContestWire) => Pick<Planned, 'at' | 'atMs'>,
+  when: (contest: ContestWire) => Pick<Planned, 'at' | 'atMs'> | null,
 ): readonly Planned[] {
   return contests
-    .map((contest) => ({ contestId: contest.id, title: contest.title, ...when(contest) }))
+    .flatMap((contest) => {
+      const moment = when(contest)
+      return moment === null ? [] : [{ contestId: contest.id, title: contest.title, ...moment }]
+    })
     .toSorted((a, b) => a.atMs - b.atMs || a.contestId - b.contestId)
 }
 

@@ -32,11 +32,8 @@ export function moveContest(before: ContestState | undefined, effect: Effect): C
     case 'scheduled':
     case 'rescheduled': {
       const opensAt = details?.opensAt
-      const closesAt = details?.closesAt
-      assert(
-        opensAt !== undefined && closesAt !== undefined,
-        `contest event ${event.seq} has no planned times`,
-      )
+      assert(opensAt !== undefined, `contest event ${event.seq} has no planned opening`)
+      const closesAt = details?.closesAt ?? null
       return { ...contest, status, title: details?.title ?? contest.title, opensAt, closesAt }
     }
     case 'renamed':
@@ -62,7 +59,7 @@ function unplanned(entry: Entry): ContestState {
     scheduledSeq: seq,
     lastSeq: seq,
     opensAt: atMs,
-    closesAt: atMs,
+    closesAt: null,
     openedAt: null,
     closedAt: null,
     paidAt: null,

@@ -16,7 +16,8 @@ export type ContestState = Readonly<{
   /** Seq of the newest event of this contest, including corrections. */
   lastSeq: Seq
   opensAt: Ms
-  closesAt: Ms
+  /** Planned close; null while no end is announced. */
+  closesAt: Ms | null
   openedAt: Ms | null
   /** Moment of closing or cancellation. */
   closedAt: Ms | null
@@ -81,6 +82,11 @@ export function availableAt({ unlocksAt, reviewUntil, atMs }: Lot, review: Ms | 
   if (unlocksAt === null) return review ?? atMs
   if (review === null) return unlocksAt
   return unlocksAt > review ? unlocksAt : review
+}
+
+/** Key of a contest in the order of planned closes. A contest without an announced end is last. */
+export function closingKey({ closesAt }: Pick<ContestState, 'closesAt'>): number {
+  return closesAt ?? Number.MAX_SAFE_INTEGER
 }
 
 function sum(amounts: Iterable<Amount>): Amount {

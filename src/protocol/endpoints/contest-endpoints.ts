@@ -29,7 +29,7 @@ const fields = {
   title,
   status: z.enum(CONTEST_STATUSES).describe('Status of the contest'),
   ...momentSchema('opensAt', 'Planned opening of the contest'),
-  ...momentSchema('closesAt', 'Planned closing of the contest'),
+  ...momentOrNull('closesAt', 'Planned closing of the contest; null while no end is announced'),
   ...momentOrNull('openedAt', 'When the contest opened; null until then'),
   ...momentOrNull('closedAt', 'When the contest closed or was cancelled; null until then'),
   ...momentOrNull('paidAt', 'Moment of `contest/paid`, whatever the outcome; null until then'),
@@ -109,7 +109,9 @@ const scheduleSchema = z
   .strictObject({
     asOf: asOfSchema,
     opens: z.array(plannedSchema).describe('Planned openings, earliest first'),
-    closes: z.array(plannedSchema).describe('Planned closings, earliest first'),
+    closes: z
+      .array(plannedSchema)
+      .describe('Planned closings, earliest first; none of a contest without an announced end'),
     nextLoyaltyPayment: z
       .strictObject({
         month: month.describe('The rewarded month'),
@@ -222,7 +224,7 @@ export const CONTEST_ENDPOINTS = {
       sort: {
         form: { is: 'one-of', values: CONTEST_SORTS },
         absent: 'newest',
-        meaning: `closesAt: soonest first; pool and prizesNotRedeemed: largest first, without \`after\` and with \`limit\` up to ${TOP_ROWS_MAX}`,
+        meaning: `closesAt: soonest first, without an announced end last; pool and prizesNotRedeemed: largest first, without \`after\` and with \`limit\` up to ${TOP_ROWS_MAX}`,
         example: 'closesAt',
       },
       ...PAGING,

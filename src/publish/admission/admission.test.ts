@@ -99,6 +99,24 @@ suite('an event of a contest', () => {
       null,
     ],
     [
+      'may announce no end, and move its opening while it announces none',
+      [{ ...contest('scheduled'), details: { opensAt: TIMES.opensAt } }],
+      { ...contest('rescheduled'), details: { opensAt: time('2026-10-05') } },
+      null,
+    ],
+    [
+      'may announce the end of a running contest that had none',
+      [{ ...contest('scheduled'), details: { opensAt: TIMES.opensAt } }, contest('opened')],
+      contest('rescheduled'),
+      null,
+    ],
+    [
+      'may not take back an announced end',
+      RUNNING,
+      { ...contest('rescheduled'), details: { opensAt: TIMES.opensAt } },
+      'details.closesAt: this contest has announced its end, which may move and not be taken back',
+    ],
+    [
       'may not move opensAt of a running contest',
       RUNNING,
       { ...contest('rescheduled'), details: { ...TIMES, opensAt: time('2026-10-01') } },

@@ -163,6 +163,12 @@ function refusalOfMove(contest: ContestState | undefined, draft: Draft): BooksRe
   ) {
     return wrong('details.opensAt', 'a running contest may move its closesAt only')
   }
+  if (draft.kind === 'rescheduled' && draft.details?.closesAt === undefined && contest.closesAt !== null) {
+    return wrong(
+      'details.closesAt',
+      'this contest has announced its end, which may move and not be taken back',
+    )
+  }
   return draft.kind === 'paid' ? refusalOfPaid(contest) : null
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { assertCalendar, valuesOf } from '../../../test/stage/icalendar.ts'
-import { LAUNCH, plan, type StoryEvent } from '../../../test/story/api-story.ts'
+import { endless, LAUNCH, plan, type StoryEvent } from '../../../test/story/api-story.ts'
 import { DAY_MS, HOUR_MS, msOf, parseMonth } from '../../protocol/moment.ts'
 import { CALENDAR_ENTRIES_MAX } from '../../protocol/parameters.ts'
 import { seqOf } from '../../protocol/seq.ts'
@@ -111,6 +111,14 @@ suite('the calendar feed', () => {
       { type: 'correction', kind: 'loyalty', details: { corrects: seqOf(11) } },
       { 'loyalty-2026-09': '2 at minute 13' },
     )
+  })
+
+  test('has no close of a contest without an announced end, until it is announced', async () => {
+    await using stage = await openApiStage({ story: [endless(1, DAY_MS)] })
+    assert.deepEqual(Object.keys(await revisionsOf(stage)), ['contest-1-opens'])
+    assert.match(await (await stage.get('/api/v1/schedule')).text(), /"closes":\[\]/)
+    stage.append([moved(1, 1, 2)])
+    assert.equal((await revisionsOf(stage))['contest-1-closes'], '1 at minute 1')
   })
 
   test('has the same bytes and the same ETag until a plan changes', async () => {

@@ -96,7 +96,7 @@ function cancelledOf({ books }: Snapshot, site: CalendarSite | undefined): reado
     .contests(asked)
     .flatMap((contest) => [
       ...(contest.openedAt === null ? [cancelled(contest, 'opens', contest.opensAtMs)] : []),
-      cancelled(contest, 'closes', contest.closesAtMs),
+      ...(contest.closesAtMs === null ? [] : [cancelled(contest, 'closes', contest.closesAtMs)]),
     ])
 }
 

@@ -1,5 +1,7 @@
 import { isolateDirection, removeDirection } from '../../protocol/foreign-text.ts'
+import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { type Html, html } from './html.ts'
+import { nearMoment, type Present } from './moment-html.ts'
 
 /** A contest's title and number as plain text; only the number if it has no title. */
 export function contestName(id: number, title: string | null): string {
@@ -22,4 +24,16 @@ export function contestLink(id: number, title: string | null): Html {
 /** Link to a contest's ledger with its title alone; with its number if it has none. */
 export function contestTitleLink(id: number, title: string | null): Html {
   return html`<a href="/contests/${id}/ledger">${title === null ? `Contest ${id}` : quotedText(title)}</a>`
+}
+
+/** Words in place of a contest's planned close that is not announced. */
+export const NO_END = 'no end announced'
+
+/** Actual or planned close of a contest. */
+export function closesOrClosed(
+  { closedAt, closesAt }: Pick<ContestWire, 'closedAt' | 'closesAt'>,
+  present: Present,
+): Html {
+  const at = closedAt ?? closesAt
+  return at === null ? html`${NO_END}` : nearMoment(at, present)
 }

@@ -6,7 +6,7 @@ import { type DayForm, dayWords, type TimeForm, timeWords } from './time-words.t
 const AT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})\.\d{3}Z$/
 
 /** Current time for relative words. A past view never changes, so it has full dates. */
-type Present = Readonly<{ now: Ms; past: boolean }>
+export type Present = Readonly<{ now: Ms; past: boolean }>
 
 /** Current minute for a page's relative words. */
 function wordsPresent({ now }: Pick<Present, 'now'>): Ms {

@@ -15,7 +15,7 @@ import {
   sectionHead,
   shortTransaction,
 } from '../../markup/book.ts'
-import { contestName, quotedText } from '../../markup/contest-name.ts'
+import { contestName, NO_END, quotedText } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { contestState, kindName, onePaid, stateChip, waitsForDate } from '../../markup/kind-words.ts'
@@ -352,14 +352,16 @@ function opening(course: Course, view: View): readonly Step[] {
   const { contest } = course.ledger
   const opened = stepOf('Opened', 'opened', 'openedAt', course, view)
   if (opened !== null) return [opened]
-  return contest.closedAt === null ? [plannedStep('Opens', 'opensAt', contest, view)] : []
+  return contest.closedAt === null ? [plannedStep('Opens', '/contest/opensAt', contest.opensAt, view)] : []
 }
 
 function closing(course: Course, view: View): readonly Step[] {
   const { contest } = course.ledger
   const cancelled = withReason(stepOf('Cancelled', 'cancelled', 'cancelledAt', course, view), course)
   const closed = cancelled ?? stepOf('Closed', 'closed', 'closedAt', course, view)
-  return [closed ?? plannedStep('Closes', 'closesAt', contest, view)]
+  if (closed !== null) return [closed]
+  if (contest.closesAt !== null) return [plannedStep('Closes', '/contest/closesAt', contest.closesAt, view)]
+  return [{ at: null, line: { as: 'soft', when: 'to come', what: 'Closes', small: NO_END } }]
 }
 
 /** Step of a cancellation with the operator's reason. */
@@ -395,8 +397,8 @@ function renamings({ timeline }: Course, view: View): readonly Step[] {
   })
 }
 
-function plannedStep(name: string, field: 'opensAt' | 'closesAt', contest: ContestWire, view: View): Step {
-  const when = momentAt(`/contest/${field}`, contest[field], view)
+function plannedStep(name: string, pointer: string, at: string, view: View): Step {
+  const when = momentAt(pointer, at, view)
   return { at: null, line: { as: 'soft', when, what: name, small: 'as planned' } }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
+import { endless, plan, type StoryEvent } from '../../../../test/story/api-story.ts'
 import {
   cancelled,
   closed,
@@ -68,6 +68,18 @@ suite("a contest's page begins with whether it is paid", () => {
       'while it runs',
       [deposit, plan(1, 'First', 2 * DAY_MS), opened, pool],
       'Runs until 4 Oct 00:00 UTC, in 1 d',
+      '100 KOTS are in the pool now. No prize is won yet.',
+    ],
+    [
+      'before it opens, without an announced end',
+      [endless(1, 3 * DAY_MS)],
+      'Opens 4 Oct 00:00 UTC, in 1 d',
+      'No end is announced.',
+    ],
+    [
+      'while it runs, without an announced end',
+      [deposit, endless(1, HOUR_MS), opened, pool],
+      'Runs since 1 Oct 00:02 UTC, no end announced',
       '100 KOTS are in the pool now. No prize is won yet.',
     ],
     [

@@ -5,12 +5,13 @@ import { type Segment, segmentBar } from '../../markup/book.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { stateInWords, stateWords, waitsForDate, whoWins } from '../../markup/kind-words.ts'
 import { clockMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { NO_END } from '../../markup/contest-name.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { capitalized, listed } from '../../markup/prose.ts'
 import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableText } from '../../preview/preview-font.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
-import { runningBar } from './contests-overview.ts'
+import { elapsedBar } from './contests-overview.ts'
 import { type Derived, derived, derivedSum, expressed, wholePercentOf } from '../../markup/derived.ts'
 import { hasPrizes, isOverpaid, partOf, paymentSums, poolSums } from './contest-sums.ts'
 
@@ -41,7 +42,7 @@ export function contestPreview(ledger: ContestLedger, view: View): LinkPreview {
   }
 }
 
-type Words = Readonly<{ say: Html; lead: Html; bar?: Html }>
+type Words = Readonly<{ say: Html; lead: Html; bar?: Html | null }>
 
 function wordsOf(verdict: Verdict): Words {
   const { ledger, view } = verdict
@@ -65,9 +66,12 @@ function upcoming({ ledger: { contest }, view }: Verdict): Words {
   return {
     say: html`${isLate ? 'Was to open' : 'Opens'}
       <span data-at="/contest/opensAt">${clockMoment(contest.opensAt, view)}</span
-      >${away('opensAt', contest, view)}`,
-    lead: html`It is planned to close
-      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>.`,
+      >${away('opensAt', contest.opensAt, view)}`,
+    lead:
+      contest.closesAt === null
+        ? html`No end is announced.`
+        : html`It is planned to close
+            <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span>.`,
   }
 }
 
@@ -75,31 +79,44 @@ function upcoming({ ledger: { contest }, view }: Verdict): Words {
 function running(verdict: Verdict): Words {
   const { ledger, view } = verdict
   const { contest } = ledger
-  const isLate = contest.closesAtMs <= view.now
   return {
-    say: html`${isLate ? 'Was to close' : 'Runs until'}
-      <span data-at="/contest/closesAt">${clockMoment(contest.closesAt, view)}</span
-      >${away('closesAt', contest, view)}`,
+    say: runsUntil(contest, view),
     lead: html`<span data-at="/pool/balance">${amountHtml(ledger.pool.balance)}</span> ${view.site.token} are
       in the pool now. ${hasPrizes(ledger) ? wonSoFar(verdict, 'were won so far') : 'No prize is won yet.'}`,
-    ...(view.past ? {} : { bar: html`${runningBar(contest, view)} ${endsOf(contest, view)}` }),
+    ...(view.past ? {} : { bar: runningBar(contest, view) }),
   }
 }
 
+function runsUntil(contest: ContestLedger['contest'], view: View): Html {
+  const { closesAt, closesAtMs, openedAt, opensAt } = contest
+  if (closesAt === null || closesAtMs === null) {
+    const field = openedAt === null ? 'opensAt' : 'openedAt'
+    return html`Runs since <span data-at="/contest/${field}">${clockMoment(openedAt ?? opensAt, view)}</span>,
+      ${NO_END}`
+  }
+  return html`${closesAtMs <= view.now ? 'Was to close' : 'Runs until'}
+    <span data-at="/contest/closesAt">${clockMoment(closesAt, view)}</span
+    >${away('closesAt', closesAt, view)}`
+}
+
 /** Time until a planned moment, or since it, after a comma; null in a past view. */
-function away(field: 'opensAt' | 'closesAt', contest: ContestLedger['contest'], view: View): Html | null {
-  const until = untilMoment(contest[field], view)
+function away(field: 'opensAt' | 'closesAt', at: string, view: View): Html | null {
+  const until = untilMoment(at, view)
   return until === null ? null : html`, <span data-at="/contest/${field}">${until}</span>`
 }
 
-/** Ends of the bar of a running contest. */
-function endsOf({ openedAt, opensAt, closesAt }: ContestLedger['contest'], view: View): Html {
-  return html`<p class="ends quiet">
-    <span data-at="/contest/${openedAt === null ? 'opensAt' : 'openedAt'}"
-      >${nearMoment(openedAt ?? opensAt, view)}</span
-    >
-    <span data-at="/contest/closesAt">${nearMoment(closesAt, view)}</span>
-  </p>`
+/** Bar of the elapsed time of a running contest, and its ends; null without an announced end. */
+function runningBar(contest: ContestLedger['contest'], view: View): Html | null {
+  const { openedAt, opensAt, closesAt } = contest
+  const bar = elapsedBar(contest, view)
+  if (bar === null || closesAt === null) return null
+  return html`${bar}
+    <p class="ends quiet">
+      <span data-at="/contest/${openedAt === null ? 'opensAt' : 'openedAt'}"
+        >${nearMoment(openedAt ?? opensAt, view)}</span
+      >
+      <span data-at="/contest/closesAt">${nearMoment(closesAt, view)}</span>
+    </p>`
 }
 
 /** Sentences about the prizes of a contest that still runs or was cancelled. */

@@ -8,7 +8,7 @@ import type { ContestStatus } from '../../../protocol/enumerations.ts'
 import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
-import { contestLink, contestTitleLink } from '../../markup/contest-name.ts'
+import { closesOrClosed, contestLink, contestTitleLink, NO_END } from '../../markup/contest-name.ts'
 import { derived, expressed, waitingSum, wholePercentOf } from '../../markup/derived.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
@@ -96,7 +96,7 @@ function runningCards(
     <ol
       class="open-now"
       data-list="${address}#/contests"
-      data-fields="closesAt title id? pool entries openedAt|opensAt closesAt"
+      data-fields="closesAt? title id? pool entries openedAt|opensAt closesAt?"
       data-most="${RUNNING_SHOWN}"
     >
       ${contests.map((one) => card(one, view))}
@@ -107,26 +107,33 @@ function runningCards(
 
 function card(one: ContestWire, view: View): Html {
   const { id, title, pool, entries, closesAt, closesAtMs } = one
-  const verb = closesAtMs <= view.now ? 'was to close' : 'closes'
   return html`<li data-key="${id}">
-    <p>${verb} <b>${untilMoment(closesAt, view)}</b></p>
+    <p>
+      ${
+        closesAt === null || closesAtMs === null
+          ? html`<b>${NO_END}</b>`
+          : html`${closesAtMs <= view.now ? 'was to close' : 'closes'} <b>${untilMoment(closesAt, view)}</b>`
+      }
+    </p>
     <h3>${contestTitleLink(id, title)}</h3>
     <p>
       <b class="big">${amountHtml(pool)}</b> ${view.site.token}, ${countHtml(entries)}
       ${entries === 1 ? 'entry' : 'entries'}
     </p>
-    ${runningBar(one, view)}
+    ${elapsedBar(one, view)}
     <p class="ends">
-      <span>${nearMoment(one.openedAt ?? one.opensAt, view)}</span> <span>${nearMoment(closesAt, view)}</span>
+      <span>${closesAt === null ? 'since ' : null}${nearMoment(one.openedAt ?? one.opensAt, view)}</span>
+      ${closesAt === null ? null : html`<span>${nearMoment(closesAt, view)}</span>`}
     </p>
   </li>`
 }
 
-/** Bar of the elapsed time of a running contest. */
-export function runningBar(
+/** Bar of the elapsed time of a running contest; null without an announced end. */
+export function elapsedBar(
   { openedAtMs, opensAtMs, closesAtMs }: ContestWire,
   { now }: Pick<View, 'now'>,
-): Html {
+): Html | null {
+  if (closesAtMs === null) return null
   const from = openedAtMs ?? opensAtMs
   return shareBar((now - from) / Math.max(1, closesAtMs - from), 'ink')
 }
@@ -319,8 +326,8 @@ export function foundTable(contests: readonly ContestWire[], { list, most }: Tab
           <th scope="row" class="all">${contestTitleLink(id, title)}</th>
           <td class="r fold quiet">${id}</td>
           <td>${stateChip(contestState(one))}</td>
-          <td data-label="${closedAt === null ? 'closes' : 'closed'}">
-            ${nearMoment(closedAt ?? closesAt, view)}
+          <td data-label="${closedAt !== null ? 'closed' : closesAt === null ? '' : 'closes'}">
+            ${closesOrClosed(one, view)}
           </td>
           <td class="r fold">${countHtml(entries)}</td>
           <td class="r" data-label="pool">${amountHtml(pool)}</td>

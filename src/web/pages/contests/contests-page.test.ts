@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
+import { endless, plan, type StoryEvent } from '../../../../test/story/api-story.ts'
 import { openApiStage } from '../../../../test/stage/api-stage.ts'
 import {
   cancelled,
@@ -53,6 +53,23 @@ suite('the overview of contests', () => {
       places,
       places.toSorted((a, b) => a - b),
     )
+  })
+
+  test('says of a contest without an announced end that none is announced, on every page', async () => {
+    const runs = [endless(1, HOUR_MS), contest(1, 'opened'), deposit, pool, endless(2, 3 * DAY_MS)]
+    const shown: Readonly<Record<string, RegExp>> = {
+      '/contests': /no end announced Endless 1 100 KOTS, 0 entries since 1 Oct/,
+      '/contests?sort=closesAt': /Endless 1 1 running no end announced 0 100/,
+      '/find?q=endless': /Endless 2 to come Pool 0 KOTS no end announced Endless 1 running Pool 100 KOTS/,
+      '/schedule': /Endless 2 opens 4 Oct [^]*No end is announced of Endless 1 contest 1\./,
+      '/': /Running now 1 running Endless 1 no end announced Pool 100 KOTS/,
+      '/contests/1/ledger': /to come Closes no end announced/,
+    }
+    for (const [path, words] of Object.entries(shown)) {
+      const [page = ''] = wordsOf(await seeContest(path, runs)).split('This page as data')
+      assert.match(page, words, path)
+      assert.doesNotMatch(page, /null|undefined|NaN|1970|was to close/, path)
+    }
   })
 
   test('says that no closed contest pays while a running one may', async () => {

@@ -1,5 +1,5 @@
 import { add, formatAmount, parseAmount, ZERO } from '../../../protocol/amount.ts'
-import { formatAt, msOf } from '../../../protocol/moment.ts'
+import { DAY_MS, formatAt, msOf } from '../../../protocol/moment.ts'
 import type { ContestLedger } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
 import {
@@ -69,7 +69,7 @@ function rangeOf({ asOf, contest, payouts }: ContestLedger): Readonly<{ fromMs: 
   const [first] = payouts
   const last = payouts.at(-1)
   const fromMs = Math.min(closedAtMs ?? Infinity, first?.atMs ?? Infinity)
-  if (fromMs === Infinity) return { fromMs: opensAtMs, toMs: closesAtMs }
+  if (fromMs === Infinity) return { fromMs: opensAtMs, toMs: closesAtMs ?? opensAtMs + DAY_MS }
   const toMs = settledAtMs(contest) ?? asOf.atMs ?? fromMs
   return { fromMs, toMs: Math.max(toMs, last?.atMs ?? toMs) }
 }

@@ -41,11 +41,10 @@ type Sentence = (parts: SentenceParts) => Html
 const SENTENCES: { readonly [Type in RuledType]: Readonly<Record<RuleKind<Type>, Sentence>> } = {
   contest: {
     scheduled: ({ Contest, on, may, must }) =>
-      html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on ${must('opensAt')} and closes
-      on ${must('closesAt')}.`,
-    rescheduled: ({ Contest, on, must }) =>
-      html`${Contest} was rescheduled on ${on}: it opens on ${must('opensAt')} and closes on
-      ${must('closesAt')}.`,
+      html`${Contest}${titleOf(may('title'))} was planned on ${on}: it opens on
+      ${must('opensAt')}${closesOn(may('closesAt'))}.`,
+    rescheduled: ({ Contest, on, may, must }) =>
+      html`${Contest} was rescheduled on ${on}: it opens on ${must('opensAt')}${closesOn(may('closesAt'))}.`,
     renamed: ({ Contest, on, may, must }) =>
       html`${Contest} was renamed on ${on}: its title is “${must('title')}”.${reasonOf(may('reason'))}`,
     opened: ({ Contest, on }) => html`${Contest} opened on ${on}: it takes plays.`,
@@ -197,6 +196,11 @@ function contestLink(word: string, id: number | null): Html {
 
 function titleOf(title: Html | null): Html | null {
   return title === null ? null : html`, “${title}”,`
+}
+
+/** Planned close after the planned opening. */
+function closesOn(closesAt: Html | null): Html {
+  return closesAt === null ? html`, and no end is announced` : html` and closes on ${closesAt}`
 }
 
 /** Sentence with the operator's reason; null without one. */

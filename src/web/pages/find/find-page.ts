@@ -1,10 +1,10 @@
 import type { Parameter } from '../../../protocol/parameters.ts'
-import type { Contest, Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Contest, Contests, ContestWire } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { Status } from '../../../protocol/endpoints/description-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, Page, View } from '../../frame/page.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
-import { quotedText } from '../../markup/contest-name.ts'
+import { closesOrClosed, contestTitleLink, quotedText } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { contestState, stateChip } from '../../markup/kind-words.ts'
 import { dayOf, minuteOf, monthHtml, nearMoment } from '../../markup/moment-html.ts'
@@ -141,19 +141,22 @@ function contestsFound({ answer, address }: LinkedAnswer<Contests>, query: strin
       data-fields="title? id? outcome|status pool closedAt|closesAt"
     >
       ${answer.contests.map(
-        ({ id, title, pool, closedAt, closesAt, ...one }) =>
+        (one) =>
           html`<li>
-            <a href="/contests/${id}/ledger">${title === null ? `Contest ${id}` : quotedText(title)}</a>
-            ${stateChip(contestState(one))}
-            <small>Pool ${amountHtml(pool)} ${view.site.token}</small>
-            <small
-              >${closedAt === null ? 'closes' : 'closed'} ${nearMoment(closedAt ?? closesAt, view)}</small
-            >
+            ${contestTitleLink(one.id, one.title)} ${stateChip(contestState(one))}
+            <small>Pool ${amountHtml(one.pool)} ${view.site.token}</small>
+            <small>${closesWord(one)} ${closesOrClosed(one, view)}</small>
           </li>`,
       )}
     </ol>
     ${all}
   </div>`
+}
+
+/** Word before the close of a contest; null without one. */
+function closesWord({ closedAt, closesAt }: ContestWire): string | null {
+  if (closedAt !== null) return 'closed'
+  return closesAt === null ? null : 'closes'
 }
 
 function nothingFound(isTx: boolean, number: boolean, { answer, address }: LinkedAnswer<Status>): Html {

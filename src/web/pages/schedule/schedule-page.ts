@@ -13,6 +13,7 @@ import {
   nearMoment,
   untilMoment,
 } from '../../markup/moment-html.ts'
+import { listed } from '../../markup/prose.ts'
 import { book, type BookLine, sectionHead } from '../../markup/book.ts'
 import { isolateDirection, removeDirection } from '../../../protocol/foreign-text.ts'
 import { chartPicture, clipped } from '../../charts/chart-picture.ts'
@@ -29,9 +30,9 @@ export const schedulePage: EndpointPage<'schedule'> = {
   svg: timelinePicture,
   heading,
   async render(schedule, view) {
-    const open = await askOpen(schedule, view)
+    const open = await askOpen(view)
     return html`<div class="two">
-        <section>${planBook(schedule, open, view)} ${timeline(schedule, open)}</section>
+        <section>${planBook(schedule, open, view)} ${endlessNote(open)} ${timeline(schedule, open)}</section>
         ${asideOf(schedule, view)}
       </div>
       ${open === null ? null : jsonLinks([['the contests that are open', open]])}`
@@ -160,11 +161,32 @@ function openingsOf(open: OpenContests): Openings {
   )
 }
 
-/** Asks for the open contests, unless the schedule shows that there are none. */
-async function askOpen(schedule: Schedule, view: View): Promise<OpenContests> {
-  return schedule.closes.length > schedule.opens.length
-    ? askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_LIMIT}` })
-    : null
+/** Asks for the open contests. The schedule does not have those without an announced end. */
+async function askOpen(view: View): Promise<OpenContests> {
+  const open = await askEndpoint(view, 'contests', { query: `status=running&limit=${OPEN_LIMIT}` })
+  return open.answer.contests.length === 0 ? null : open
+}
+
+/** Sentence about the open contests without an announced end; null if there are none. */
+function endlessNote(open: OpenContests): Html | null {
+  if (open === null) return null
+  const { answer, address } = open
+  const endless = answer.contests
+    .map((contest, index) => ({ ...contest, pointer: `${address}#/contests/${index}` }))
+    .filter(({ closesAt }) => closesAt === null)
+  if (endless.length === 0) return null
+  const links = endless
+    .slice(0, ENDLESS_SHOWN)
+    .map(
+      ({ id, title, pointer }) =>
+        html`<span data-at="${title === null ? null : `${pointer}/title `}${pointer}/id"
+          >${contestLink(id, title)}</span
+        >`,
+    )
+  const rest = html`<a href="/contests?status=running">others</a>`
+  return html`<p>
+    No end is announced of ${listed(endless.length > ENDLESS_SHOWN ? [...links, rest] : links)}.
+  </p>`
 }
 
 function asideOf(schedule: Schedule, view: View): Html {
@@ -224,6 +246,9 @@ type ContestPlan = Readonly<{
   pointer: string
 }>
 
+/** Open contests without an announced end that the page names. */
+const ENDLESS_SHOWN = 8
+
 /** Openings of the open contests, by contest id. */
 type Openings = ReadonlyMap<number, Readonly<{ at: string; pointer: string }>>
 
@@ -244,7 +269,7 @@ const PART = ' (only planned ones and the newest thousand open ones)'
 
 /** The timeline as a picture, empty if nothing is planned. */
 async function timelinePicture(schedule: Schedule, view: View): Promise<Html> {
-  const open = await askOpen(schedule, view)
+  const open = await askOpen(view)
   const spans = spansOf(schedule, drawnContests(schedule, open))
   const { fromMs, toMs } = spanExtent(spans.spans, spans.nowMs)
   const days = [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 10))

@@ -32,7 +32,7 @@ import {
   isZero,
   priceHtml,
 } from '../../markup/amount-html.ts'
-import { contestTitleLink, quotedText } from '../../markup/contest-name.ts'
+import { contestTitleLink, NO_END, quotedText } from '../../markup/contest-name.ts'
 import { onePaid, waitsForDate } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { openingList, untilPlanned } from '../schedule/opening-list.ts'
@@ -132,14 +132,15 @@ function closingNext(
     return html`${sectionHead('Closing next')}
       <p>No contest is running now. <a href="/schedule">See what is planned</a>.</p>`
   }
-  return html`${sectionHead('Closing next', all)}
-    <ol class="next" data-list="${address}#/contests" data-fields="title? id? closesAt pool closesAt">
+  const isEndless = answer.contests.every(({ closesAt }) => closesAt === null)
+  return html`${sectionHead(isEndless ? 'Running now' : 'Closing next', all)}
+    <ol class="next" data-list="${address}#/contests" data-fields="title? id? closesAt? pool closesAt?">
       ${answer.contests.map(
         ({ id, title, closesAt, pool }) =>
           html`<li>
-            ${contestTitleLink(id, title)} <b>${untilPlanned(closesAt, view)}</b>
+            ${contestTitleLink(id, title)} <b>${closesAt === null ? NO_END : untilPlanned(closesAt, view)}</b>
             <small>Pool ${amountHtml(pool)} ${view.site.token}</small>
-            <small>${nearMoment(closesAt, view)}</small>
+            ${closesAt === null ? null : html`<small>${nearMoment(closesAt, view)}</small>`}
           </li>`,
       )}
     </ol>`
