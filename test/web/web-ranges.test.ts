@@ -132,7 +132,9 @@ suite('the months of a page', () => {
         assert.equal(names.includes('← November 2026'), label === 'This month' || label === 'Dec')
         assert.equal(names.includes('November 2026 →'), label === 'Oct')
       }
-      assert.ok(headed(await get(links[0]?.[0] ?? '')).startsWith(ended))
+      const last = await get(links[0]?.[0] ?? '')
+      assert.ok(headed(last).startsWith(ended))
+      assert.match(last, /<title>[^<]* in November 2026 ·/)
       assert.ok(headed(await get(links[1]?.[0] ?? '')).startsWith(growing))
     })
   }

@@ -21,9 +21,8 @@ import { copyButton } from '../../frame/view-bar.ts'
 export const eventsPage: EndpointPage<'events'> = {
   endpoint: 'events',
   async title(_, view) {
-    const { shown, growing } = await monthsOf(view)
-    const named = eventsTitle(view.query.list('type'))
-    return shown === null ? named : `${named} in ${shown}${growing ? ' so far' : ''}`
+    const { titled } = await monthsOf(view)
+    return `${eventsTitle(view.query.list('type'))}${titled}`
   },
   description: ({ events }) => previewText(events.slice(0, EVENTS_SHOWN)),
   wholeCsv: true,
@@ -187,7 +186,7 @@ function eventsForm({ path, query }: View, months: MonthLinks | null): Html {
     <button>Show</button>
     ${isFiltered ? html`<a href="${path}">All events</a>` : null}
     <details ${isOpen ? html`open` : null}>
-      <summary>More filters</summary>
+      <summary>Dates and more filters</summary>
       ${months === null ? null : html`${months.tabs} ${months.names}`}
       <div class="ask">
         <label

@@ -11,6 +11,7 @@ import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
+import { monthLinks } from './month-links.ts'
 import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { rangeHtml, rangeName } from './range-words.ts'
@@ -22,7 +23,7 @@ export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
   island: 'chart',
   permalink: (flows) => `/flows?${rangeQuery(flows)}`,
-  title: ({ bucket }) => `Money by ${bucket}`,
+  title: (flows, view) => `Money by ${flows.bucket}${monthLinks(view, flows).titled}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: (answer) => answerTable('flows', answer),
   svg: pictureOf,

@@ -30,7 +30,7 @@ export const fundsPage: EndpointPage<'funds'> = {
   endpoint: 'funds',
   island: 'chart',
   permalink: (funds) => `/funds?${rangeQuery(funds)}`,
-  title: () => 'Funds',
+  title: (funds, view) => `Funds${monthLinks(view, funds).titled}`,
   description: (funds, view) => plainText(coverageOf(funds, view)),
   csv: (answer) => answerTable('funds', answer),
   svg: pictureOf,

@@ -12,6 +12,8 @@ export type MonthLinks = Readonly<{
   shown: string | null
   /** Whether the shown month has not ended. */
   growing: boolean
+  /** End of a title: ` in October 2026 so far`; empty for another range. */
+  titled: string
   /** Last month and this month. */
   tabs: Html
   /** Months since the launch by year, the newest year first. In a long log, most years are links themselves. */
@@ -68,6 +70,7 @@ export function monthLinks(
   return {
     shown: shown === null ? null : monthWords(shown),
     growing,
+    titled: shown === null ? '' : ` in ${monthWords(shown)}${growing ? ' so far' : ''}`,
     tabs: html`<nav aria-label="Last month and this month">
       <ul class="tabs">
         ${tab(utcMonth.offset(present, -1), 'Last month')} ${tab(present, 'This month')}

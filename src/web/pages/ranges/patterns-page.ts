@@ -38,7 +38,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
   endpoint: 'patterns',
   island: 'patterns',
   permalink: ({ from, to, tz }) => `/patterns?from=${from}&to=${to}&tz=${tz}`,
-  title: () => 'Hours of the week',
+  title: (patterns, view) => `Hours of the week${monthLinks(view, patterns).titled}`,
   description: (patterns, view) => plainText(headlineOf(patterns, view)),
   csv: (answer) => answerTable('patterns', answer),
   svg: pictureOf,
