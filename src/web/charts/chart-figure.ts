@@ -80,7 +80,7 @@ function sliderOf(bucket: Bucket, buckets: number, worded: boolean): Html | null
 }
 
 /** Most rows on a page. A longer list is cut, because it would double the size of the page. */
-const ROWS_WHOLE_MAX = 250
+const ROWS_WHOLE_MAX = 240
 /** Newest rows, which are in sight. */
 const ROWS_NEWEST = 10
 

@@ -7,7 +7,7 @@ import './island-marks.ts'
 import { type CardLine, followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
 
 /** Most buckets whose figures one page has. */
-const ROWS_MAX = 250
+const ROWS_MAX = 240
 /** Least buckets of a chosen range. A shorter one is shown in narrower buckets. */
 const BUCKETS_MIN = 8
 const NARROWER: Readonly<Record<string, string>> = { month: 'day', week: 'day', day: 'hour', hour: 'minute' }

@@ -172,7 +172,9 @@ function openReading(answers: ReadonlyMap<string, unknown>, present: string | un
       const kind = part.attributes.get('data-kind')
       assert.ok(kind === undefined || held.has(kind), `${kind} is of ${pointer}`)
       for (const term of part.attributes.get('data-expr')?.split(' ').slice(1) ?? []) {
-        assert.ok(term.startsWith(`${pointer}/`), `${term} is of ${pointer}`)
+        // A map that each element of a list has is shown by its key: the sum over all elements is of that row.
+        const isOfKey = term === pointer.replace(/\/\d+\//, '/*/')
+        assert.ok(isOfKey || term.startsWith(`${pointer}/`), `${term} is of ${pointer}`)
       }
     }
     for (const [column, cell] of cells.entries()) {

@@ -23,6 +23,7 @@ export const ADDRESSES: readonly string[] = [
   '/payouts?kind=winner,voter_share',
   '/flows?from=2026-10-01&to=2026-10-02&bucket=hour',
   '/flows?bucket=month',
+  '/flows?from=2026-10-01&to=2026-10-02&bucket=hour&by=kind',
   '/funds?bucket=month',
   '/flows?from=2026-10-01&to=2026-10-01T00:05Z&bucket=minute',
   '/funds?from=2026-10-01&to=2026-10-02&bucket=hour',

@@ -1,9 +1,10 @@
 import type { ContestLedger, PrizeLine } from '../../../protocol/endpoints/contest-endpoints.ts'
-import { amountHtml, exactAmount, isZero } from '../../markup/amount-html.ts'
+import { amountHtml, isZero } from '../../markup/amount-html.ts'
 import { facts, sectionHead, shareBar } from '../../markup/book.ts'
 import { type Derived, derived, derivedSum, expressed, sumOfAll, type Term } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { kindName, kindPlace, poolKindName } from '../../markup/kind-words.ts'
+import { type AccountSide, EQUAL_SUMS, exactSum, tAccount } from '../../markup/t-account.ts'
 import type { View } from '../../frame/page.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
 import { isWholeList } from '../../frame/answers.ts'
@@ -43,11 +44,6 @@ function pairOf(first: Derived | null, second: Derived | null): SumPair | null {
   return { first, second, isEqual: first.figure === second.figure }
 }
 
-/** Sum with all its decimals, and its expression. */
-function exactSum({ expression, figure }: Derived): Html {
-  return html`<span data-expr="${expression}">${exactAmount(figure)}</span>`
-}
-
 /** Both sums of the payments side by side, and whether they are equal. */
 export function paymentCheck(ledger: ContestLedger, view: View): Html | null {
   const sums = paymentSums(ledger, view)
@@ -71,10 +67,8 @@ export function paymentCheck(ledger: ContestLedger, view: View): Html | null {
         exactSum(sums.second),
       ],
     ])}
-    <p>${sums.isEqual ? EQUAL : html`<b class="bad">The two do not agree.</b>`}</p>`
+    <p>${sums.isEqual ? EQUAL_SUMS : html`<b class="bad">The two do not agree.</b>`}</p>`
 }
-
-const EQUAL = html`<span class="chip done">Equal, to the last decimal</span>`
 
 /** The pool as a T account: in on the left, out on the right, and both sums. */
 export function poolAccount(ledger: ContestLedger, { site }: View): Html {
@@ -94,64 +88,29 @@ export function poolAccount(ledger: ContestLedger, { site }: View): Html {
       isOver ? 'How the pool came together, and where it went' : 'How the pool comes together',
       html`<span>${site.token}, exact</span>`,
     )}
-    <div class="account">
-      ${side(
-        'in',
-        'In',
-        pool.in,
-        html`<tr>
-          ${lastRow('All that came in', sums.first)}
-        </tr>`,
-      )}
-      ${side(
-        'out',
-        'Out',
-        pool.out,
-        html`<tr>
-            <th scope="row">Left in the pool</th>
-            <td class="r" data-at="/pool/balance">${exactAmount(pool.balance)}</td>
-          </tr>
-          <tr>
-            ${lastRow(isOver ? 'All that went out or is left' : 'All that is left', sums.second)}
-          </tr>`,
-      )}
-    </div>
-    ${sums.isEqual ? null : html`<p><b class="bad">The two sums do not agree.</b></p>`}
+    ${tAccount([
+      {
+        heading: 'In',
+        list: '/pool/in',
+        rows: rowsOf('in', pool.in),
+        sum: { name: 'All that came in', of: sums.first },
+      },
+      {
+        heading: 'Out',
+        list: '/pool/out',
+        rows: rowsOf('out', pool.out),
+        rest: [{ name: 'Left in the pool', pointer: '/pool/balance', figure: pool.balance }],
+        sum: { name: isOver ? 'All that went out or is left' : 'All that is left', of: sums.second },
+      },
+    ])}
   </section>`
 }
 
-function side(way: 'in' | 'out', heading: string, kinds: Readonly<Record<string, string>>, foot: Html): Html {
-  const rows = Object.entries(kinds).toSorted(([one], [other]) => byPlace(one, other))
-  return html`<div class="wide" role="region" aria-label="${heading}" tabindex="0">
-    <table ${rows.length === 0 ? null : html`data-list="/pool/${way}"`}>
-      <caption>
-        ${heading}
-      </caption>
-      <thead class="hidden">
-        <tr>
-          <th scope="col" data-field="*">What for</th>
-          <th scope="col">Amount</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([kind, figure]) =>
-            html`<tr data-row="/pool/${way}/${kind}">
-              <th scope="row">${poolKindName(kind)}</th>
-              <td class="r" data-at="/pool/${way}/${kind}">${exactAmount(figure)}</td>
-            </tr>`,
-        )}
-      </tbody>
-      <tfoot>
-        ${foot}
-      </tfoot>
-    </table>
-  </div>`
-}
-
-function lastRow(name: string, sum: Derived): Html {
-  return html`<th scope="row">${name}</th>
-    <td class="r">${exactSum(sum)}</td>`
+/** Rows of a side, the winner first. */
+function rowsOf(way: 'in' | 'out', kinds: Readonly<Record<string, string>>): AccountSide['rows'] {
+  return Object.entries(kinds)
+    .toSorted(([one], [other]) => byPlace(one, other))
+    .map(([kind, figure]) => ({ name: poolKindName(kind), pointer: `/pool/${way}/${kind}`, figure }))
 }
 
 type Column = 'owed' | 'redeemed' | 'expired' | 'notRedeemed'

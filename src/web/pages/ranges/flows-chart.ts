@@ -1,4 +1,5 @@
-import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
+import type { KindFigure } from '../../../project/fold/tally.ts'
+import type { Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { Lines, Plot, Series, SeriesStyle } from '../../charts/chart-plot.ts'
 import { chartGroup } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
@@ -7,7 +8,7 @@ import type { LinkedAnswer } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
 
 type Flow = Readonly<{
-  key: keyof FlowFigures
+  key: KindFigure
   name: string
   style: SeriesStyle
   drawn: 'area' | 'bars'

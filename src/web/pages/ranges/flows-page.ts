@@ -11,8 +11,10 @@ import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
 import { drawableToken } from '../../preview/preview-font.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
+import { balanceSheet } from './balance-sheet.ts'
+import { kindTables } from './kind-tables.ts'
 import { monthLinks } from './month-links.ts'
-import { beforeLaunch, rangeControls, rangeQuery } from './range-controls.ts'
+import { beforeLaunch, divided, rangeControls, rangeQuery } from './range-controls.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { rangeHtml, rangeName } from './range-words.ts'
 import { answerTable } from '../../../serve/api/answer-tables.ts'
@@ -22,18 +24,21 @@ import { percentOf } from '../../markup/derived.ts'
 export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
   island: 'chart',
-  permalink: (flows) => `/flows?${rangeQuery(flows)}`,
+  permalink: (flows, { query }) => `/flows?${rangeQuery(flows)}${divided(query)}`,
   title: (flows, view) => `Money by ${flows.bucket}${monthLinks(view, flows).titled}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: (answer) => answerTable('flows', answer),
   svg: pictureOf,
   preview: previewOf,
   heading: (flows, view) => html`<h1>${sentenceOf(flows, view)}</h1>`,
-  render(flows, view) {
+  async render(flows, view) {
     const { bucket, buckets } = flows
     const { site, path, query } = view
+    const sheet = await balanceSheet(flows, view)
+    // A reader who has chosen a range wants its figures first.
+    const isChosen = ['from', 'to', 'bucket', 'by'].some((name) => query.has(name))
     return html`
-      ${rangeControls(view, flows)}
+      ${isChosen ? null : sheet} ${rangeControls(view, flows)}
       ${chartGroup({
         main: flowsPlot(flows, site),
         caption: captionOf(flows, view),
@@ -45,7 +50,7 @@ export const flowsPage: EndpointPage<'flows'> = {
         page: path,
         range: flows,
       })}
-      ${beforeLaunch(flows)}
+      ${beforeLaunch(flows)} ${kindTables(flows, view)}
       <div class="two">
         ${bucketTables({
           bucket,
@@ -61,6 +66,7 @@ export const flowsPage: EndpointPage<'flows'> = {
         })}
         ${totalsOf(flows, view)}
       </div>
+      ${isChosen ? sheet : null}
     `
   },
 }
@@ -170,6 +176,16 @@ function pictureOf(flows: Flows, view: View): Html {
   )
 }
 
+/** Movements that the charts do not show. */
+const FURTHER: readonly (readonly [key: keyof FlowFigures, name: string])[] = [
+  ['paidInLoyalty', 'Loyalty reward'],
+  ['refunded', 'Refunded'],
+  ['expired', 'Never claimed'],
+  ['sponsored', 'From sponsors'],
+  ['deposited', 'Into the treasury'],
+  ['withdrawn', 'Out of the treasury'],
+]
+
 /** Exact sums of the range, and the files with all of it. */
 function totalsOf(flows: Flows, { path, query }: View): Html {
   const { totals, buckets } = flows
@@ -177,7 +193,7 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
   return html`<aside>
     <h2>In all, ${rangeHtml(flows)}</h2>
     ${facts(
-      FLOWS.map(({ key, name }) => [
+      [...FLOWS.map(({ key, name }) => [key, name] as const), ...FURTHER].map(([key, name]) => [
         name,
         html`<span data-at="/totals/${key}">${exactAmount(totals[key])}</span>`,
       ]),
@@ -191,6 +207,7 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
     <p class="buttons" data-chrome>
       <a class="button" href="${path}.csv${query.format()}">CSV, ${rows}</a>
       <a class="button" href="${path}.svg${query.format()}">Chart as SVG</a>
+      ${query.has('by') ? null : html`<a class="button" href="${path}${query.format({ by: 'kind' })}#kinds">By kind</a>`}
     </p>
   </aside>`
 }

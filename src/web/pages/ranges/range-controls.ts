@@ -34,13 +34,14 @@ export function rangeControls(view: View, range: ShownRange): Html {
             ${options}
           </select></label
         >
+        ${query.has('by') ? html`<input type="hidden" name="by" value="kind" />` : null}
         <button>Show</button>
         <details>
           <summary>${rangeName({ ...range, launchedAtMs: null, buckets: [] }).words}</summary>
           ${names}
           <div class="ask">
             ${dateFields(query)}
-            <a href="${path}">The default range</a>
+            <a href="${path}${query.has('by') ? '?by=kind' : ''}">The default range</a>
           </div>
         </details>
       </form>
@@ -76,6 +77,11 @@ function isTooShort(bucket: Bucket, { fromMs, toMs }: Range): boolean {
 export function rangeQuery({ fromMs, toMs, bucket }: Pick<Range, 'fromMs' | 'toMs' | 'bucket'>): string {
   const [from, to] = [new Date(Math.max(0, fromMs)), new Date(toMs)]
   return `from=${from.toISOString()}&to=${to.toISOString()}&bucket=${bucket}`
+}
+
+/** Rest of a query that divides the amounts as the shown page does. */
+export function divided(query: View['query']): string {
+  return query.has('by') ? '&by=kind' : ''
 }
 
 type Preset = Readonly<{ label: string; bucket: Bucket; buckets: number }>
@@ -132,8 +138,8 @@ export function beforeLaunch({ fromMs, bucket, launchedAt, launchedAtMs }: Range
   if (launchedAt === null || launchedAtMs === null) return null
   if (launchedAtMs < INTERVALS[bucket].offset(new Date(fromMs), 1).getTime()) return null
   return html`<p class="quiet" data-at="/launchedAt">
-    The log begins at ${momentOf(launchedAt)}, with <a href="/events/1">its first event</a>. Amounts before
-    that are zero because there was no log.
+    The log begins at ${momentOf(launchedAt)}, with <a data-chrome href="/events/1">its first event</a>.
+    Amounts before that are zero because there was no log.
   </p>`
 }
 
@@ -149,9 +155,9 @@ function endOfLast(bucket: Bucket, last: Date): Date {
 
 type RangeLink = Readonly<{ label: string; bucket: Bucket; from: Date; to: Date }>
 
-function linkTo({ path }: View, range: Range, { label, bucket, from, to }: RangeLink): Html {
+function linkTo({ path, query }: View, range: Range, { label, bucket, from, to }: RangeLink): Html {
   const shown = range.bucket === bucket && range.fromMs === from.getTime() && range.toMs === to.getTime()
-  const href = `${path}?${rangeQuery({ fromMs: from.getTime(), toMs: to.getTime(), bucket })}`
+  const href = `${path}?${rangeQuery({ fromMs: from.getTime(), toMs: to.getTime(), bucket })}${divided(query)}`
   return shown
     ? html`<li><a href="${href}" aria-current="true">${label}</a></li>`
     : html`<li><a href="${href}">${label}</a></li>`

@@ -1,0 +1,88 @@
+import type { Flows, Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
+import { boundOf, formatAt } from '../../../protocol/moment.ts'
+import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
+import { amountHtml, eventLink, exactAmount, isZero } from '../../markup/amount-html.ts'
+import { sectionHead } from '../../markup/book.ts'
+import { derivedSum } from '../../markup/derived.ts'
+import { type Html, html, type Part } from '../../markup/html.ts'
+import { momentOf } from '../../markup/moment-html.ts'
+import { type AccountSide, EQUAL_SUMS, tAccount } from '../../markup/t-account.ts'
+import { rangeHtml, rangeName } from './range-words.ts'
+
+type SheetFigure = Exclude<keyof Summary, 'asOf' | 'contests' | 'tokenPriceUsd'>
+type SheetRow = readonly [figure: SheetFigure, name: string]
+
+const CAME_IN: readonly SheetRow[] = [
+  ['spentOnPlay', 'Spent on play'],
+  ['sponsored', 'Put in by sponsors'],
+  ['deposited', 'Put into the treasury'],
+]
+const WENT_OUT: readonly SheetRow[] = [
+  ['paidInPrizes', 'Paid in prizes'],
+  ['paidInLoyalty', 'Paid as loyalty reward'],
+  ['refunded', 'Refunded to players'],
+  ['burned', 'Burned'],
+  ['withdrawn', 'Taken out of the treasury'],
+]
+const HELD: readonly SheetRow[] = [
+  ['treasury', 'Held in the treasury'],
+  ['runningPools', 'Held in running pools'],
+  ['prizesNotRedeemed', 'Held for prizes not yet paid'],
+  ['loyaltyFund', 'Held for the loyalty reward'],
+]
+
+/**
+ * Balance sheet since the launch, as of the end of a range or now: all that came in on the left, all that went out or is
+ * held on the right. All its figures are of one summary. Null on an empty log.
+ */
+export async function balanceSheet(flows: Flows, view: View): Promise<Html | null> {
+  if (flows.launchedAt === null) return null
+  const summary = await askSummary(flows, view)
+  if (summary.answer.asOf.seq === 0) return null
+  const { address, answer } = summary
+  const upTo = html`up to event <span data-at="${address}#/asOf/seq">${eventLink(answer.asOf.seq)}</span>`
+  const rowsOf = (rows: readonly SheetRow[]): AccountSide['rows'] =>
+    rows.map(([figure, name]) => ({ name, pointer: `${address}#/${figure}`, figure: answer[figure] }))
+  const side = (heading: string, total: string, rows: readonly SheetRow[], rest: readonly SheetRow[]) => ({
+    heading,
+    rows: rowsOf(rows),
+    rest: rowsOf(rest),
+    sum: { name: total, of: derivedSum(rowsOf([...rows, ...rest])) ?? NOTHING },
+  })
+  const left = side('In', 'All that came in', CAME_IN, [])
+  const right = side('Out, and held', 'All that went out or is held', WENT_OUT, HELD)
+  return html`<section id="balance">
+    ${sectionHead('Do the books balance?', html`<span>${view.site.token}, exact, since launch, ${upTo}</span>`)}
+    ${tAccount([left, right])}
+    ${left.sum.of.figure === right.sum.of.figure ? html`<p>${EQUAL_SUMS}</p>` : null}
+    <p>${unclaimed(flows, summary, view)}</p>
+    <p class="source">
+      Since <span data-at="/launchedAt">${momentOf(flows.launchedAt)}</span>. The funds have
+      <a href="/funds">what is held, over time</a>.
+    </p>
+    ${jsonLinks([['the balance sheet', summary]])}
+  </section>`
+}
+
+const NOTHING = { expression: '', figure: '0' }
+
+/** The summary at the end of a range; the present one if the range has not ended. */
+function askSummary({ toMs, asOf }: Flows, view: View): Promise<LinkedAnswer<Summary>> {
+  const isOver = toMs <= Math.max(view.now, asOf.atMs ?? 0)
+  return askEndpoint(view, 'summary', isOver ? { query: `at=${formatAt(boundOf(toMs - 1))}` } : {})
+}
+
+/** Prizes that came back to the treasury. They move inside the platform, so the account does not have them. */
+function unclaimed(flows: Flows, { address, answer }: LinkedAnswer<Summary>, { site }: View): Part {
+  const { expired } = answer
+  if (isZero(expired)) return 'No prize has gone back to the treasury because nobody claimed it.'
+  const all = html`<b data-at="${address}#/expired">${exactAmount(expired)}</b> ${site.token}`
+  const some =
+    flows.totals.expired !== expired
+      ? html`, <span data-at="/totals/expired">${amountHtml(flows.totals.expired)}</span> of them
+          ${rangeName(flows).before} ${rangeHtml(flows)}`
+      : null
+  return html`Prizes of ${all} were never claimed and went back to the treasury${some}. That moves money
+    inside the platform, so neither side has it. <a href="/events?type=expiry">See each time</a>.`
+}
