@@ -141,8 +141,9 @@ function startReading(charts: HTMLElement): void {
     if (slider !== null) {
       slider.max = String(buckets.count - 1)
       slider.value = String(index)
-      const said = cells.map(([name, cell]) => `${name}: ${exactText(cell)}`)
-      slider.setAttribute('aria-valuetext', said.join('; '))
+      const said = cells.map(([name, cell]) => `${name}: ${exactText(cell)}`).join('; ')
+      // Figures of another page may be on their way.
+      slider.setAttribute('aria-valuetext', said || new Date(startOf(buckets, index)).toUTCString())
     }
     words?.replaceChildren(...cells.map(named))
     for (const [plot, draw] of plots) draw(isMarked ? markOf(plot, buckets.count, row) : null)
@@ -247,6 +248,8 @@ function startReading(charts: HTMLElement): void {
     if (!isPointed) restore()
     else show({ ...shown, index: Math.min(shown.index, newest().index) }, until)
   })
+  // The browser may keep this page, and show it again.
+  addEventListener('pagehide', restore)
   show(shown)
 }
 
