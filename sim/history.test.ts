@@ -85,6 +85,24 @@ suite('the history of the simulated platform', () => {
     assert.ok(new Set(restated.map((draft) => draft.type)).size > 2)
   })
 
+  test('has contests that announce no end, get the right title, and pay while they run', () => {
+    const open = drafts.filter(
+      ({ type, kind, details }) =>
+        type === 'contest' && kind === 'scheduled' && details?.closesAt === undefined,
+    )
+    assert.equal(open.length, 2)
+    for (const { contestId } of open) {
+      const own = drafts.filter((draft) => draft.contestId === contestId)
+      const end = own.findIndex(({ type, kind }) => type === 'contest' && kind === 'closed')
+      const running = end < 0 ? own : own.slice(0, end)
+      for (const name of ['contest/renamed', 'prize/daily', 'payout/daily', 'expiry/daily'])
+        assert.ok(
+          running.some(({ type, kind }) => `${type}/${kind}` === name),
+          `${contestId}: ${name}`,
+        )
+    }
+  })
+
   test('has contests that overlap', () => {
     let most = 0
     let running = 0

@@ -68,6 +68,30 @@ export function awardPrizes(world: SimWorld, contest: SimContest): void {
   settlement.planned()
 }
 
+/** Every so many prizes of the day nobody claims one, and it expires. */
+const UNCLAIMED_ONE_IN = 6
+/** Time after which an unclaimed prize of the day expires, and the longest wait for a claim. Both end before a contest is paid. */
+const DAILY_EXPIRY_MS = 30 * HOUR_MS
+const DAILY_CLAIM_HOURS = 20
+
+/** Awards the prize of a day in a running contest. */
+export function awardDaily(world: SimWorld, contestId: number, kots: bigint, day: number): void {
+  // Half of the pool is left for the end.
+  if (!world.ledger.canPay(`pool:${contestId}`, 2n * kots)) return
+  const kind = 'daily'
+  const details = { claim: true, winners: world.random.between(1, 3) }
+  world.publish({ type: 'prize', kind, contestId, kots, details })
+  if (day % UNCLAIMED_ONE_IN === 0) {
+    world.after(DAILY_EXPIRY_MS, () => world.publish({ type: 'expiry', kind, contestId, kots }))
+    return
+  }
+  const wait = world.random.between(1, DAILY_CLAIM_HOURS) * HOUR_MS
+  const later = (ms: number, act: () => unknown): void => world.after(ms, () => void act())
+  later(wait, () =>
+    pay(world, { later, planned: () => undefined }, { type: 'payout', kind, contestId, kots, paid: true }),
+  )
+}
+
 /** Refunds all plays of a cancelled contest; the rest of its pool goes to the treasury. */
 export function refundAll(world: SimWorld, contest: SimContest): void {
   const settlement = openSettlement(world, contest)

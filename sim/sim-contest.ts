@@ -15,6 +15,8 @@ export type SimContest = {
   readonly units: ReadonlyMap<string, bigint>
   opensAt: number
   closesAt: number
+  /** Whether its end is published. The end of a contest of an open series is announced shortly before. */
+  isEndKnown: boolean
   state: 'upcoming' | 'running' | 'paying'
   /** Amount spent on its plays, and the part that went into its pool. */
   spent: bigint
@@ -36,6 +38,20 @@ export type ContestSeries = Readonly<{
   /** Probability that a sponsor adds to its pool. */
   sponsored: number
   title(day: number, random: Random): string
+  /** Terms of a series without a planned end, which pays prizes while it runs. */
+  open?: OpenTerms
+}>
+
+/** Terms of an open series. */
+type OpenTerms = Readonly<{
+  /** Days from the start of the platform to the first contest of the series. */
+  sinceDays: number
+  /** Time before its close at which the close is announced. */
+  noticeMs: number
+  /** A prize of the day, in whole tokens. */
+  dailyPrize: number
+  /** Misspelt title of the announcement. The contest is renamed after it has opened. */
+  wrongTitle(title: string): string
 }>
 
 const THEMES = [
@@ -66,7 +82,7 @@ const weekday = (day: number): number => (day + EPOCH_WEEKDAY) % 7
 const dateOf = (day: number): Date => new Date(day * DAY_MS)
 const oneOf = (words: readonly string[], random: Random): string => words[random.below(words.length)] ?? ''
 
-/** Series of the platform, which overlap: a sprint a day, two duels and a round a week, a cup a month. */
+/** Series of the platform, which overlap: a sprint a day, two duels and a round a week, a cup and a studio a month. */
 export const SERIES: readonly ContestSeries[] = [
   {
     opensOn: () => true,
@@ -112,6 +128,23 @@ export const SERIES: readonly ContestSeries[] = [
     topUp: 40_000,
     sponsored: 1,
     title: (day) => `${MONTHS[dateOf(day).getUTCMonth()] ?? ''} Grand Cup ${dateOf(day).getUTCFullYear()}`,
+  },
+  {
+    opensOn: (day) => dateOf(day).getUTCDate() === 8,
+    openHour: 10,
+    // Longer than a month, so that one of them always runs.
+    lengthMs: 33 * DAY_MS,
+    leadDays: 3,
+    weight: 0.2,
+    topUp: 24_000,
+    sponsored: 0.5,
+    title: (day) => `Open Studio, ${MONTHS[dateOf(day).getUTCMonth()] ?? ''}`,
+    open: {
+      sinceDays: 40,
+      noticeMs: 3 * DAY_MS,
+      dailyPrize: 400,
+      wrongTitle: (title) => title.replace('Studio', 'Stduio'),
+    },
   },
 ]
 

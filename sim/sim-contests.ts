@@ -2,7 +2,7 @@ import { DAY_MS, formatAt, HOUR_MS, MINUTE_MS, msOf } from '../src/protocol/mome
 import { type ContestSeries, fateOf, SERIES, type SimContest, unitsOf } from './sim-contest.ts'
 import type { Market } from './market.ts'
 import { beginPlays, sharePlays } from './plays.ts'
-import { awardPrizes, refundAll } from './prizes.ts'
+import { awardDaily, awardPrizes, refundAll } from './prizes.ts'
 import { type SimWorld, TOKEN, amountAbout } from './platform.ts'
 
 const PLANNING_HOUR = 8
@@ -14,11 +14,12 @@ export function beginContests(world: SimWorld, market: Market): void {
     const contest: SimContest = {
       id: ++id,
       title: series.title(day, world.random),
-      fate: fateOf(id, world.random),
+      fate: series.open === undefined ? fateOf(id, world.random) : 'held',
       series,
       units: unitsOf(market),
       opensAt,
       closesAt: opensAt + series.lengthMs,
+      isEndKnown: series.open === undefined,
       state: 'upcoming',
       spent: 0n,
       shared: 0n,
@@ -28,7 +29,8 @@ export function beginContests(world: SimWorld, market: Market): void {
   const planDay = (today: number): void => {
     for (const series of SERIES) {
       const day = today + series.leadDays
-      if (series.opensOn(day)) plan(series, day, day * DAY_MS + series.openHour * HOUR_MS)
+      const isOffered = day - firstDay >= (series.open?.sinceDays ?? 0)
+      if (isOffered && series.opensOn(day)) plan(series, day, day * DAY_MS + series.openHour * HOUR_MS)
     }
     world.at((today + 1) * DAY_MS + PLANNING_HOUR * HOUR_MS, () => planDay(today + 1))
   }
@@ -42,7 +44,8 @@ export function beginContests(world: SimWorld, market: Market): void {
 }
 
 function schedule(world: SimWorld, contest: SimContest): void {
-  const { id, title } = contest
+  const { id, series } = contest
+  const title = series.open?.wrongTitle(contest.title) ?? contest.title
   world.publish({ type: 'contest', kind: 'scheduled', contestId: id, details: { title, ...times(contest) } })
   const lead = contest.opensAt - world.now()
   if (contest.fate === 'postponed') {
@@ -79,6 +82,7 @@ function openContest(world: SimWorld, contest: SimContest): void {
     world.after(wait, () => world.publish({ type: 'pool', kind: 'sponsor', contestId: id, kots, paid: true }))
   }
   beginPlays(world, contest)
+  if (series.open !== undefined) beginOpen(world, contest)
   if (fate === 'cancelled') {
     world.after(series.lengthMs * 0.55, () => cancel(world, contest, 'Votes were bought: all stakes go back'))
     return
@@ -94,6 +98,26 @@ function openContest(world: SimWorld, contest: SimContest): void {
     else closeContest(world, contest)
   }
   world.at(contest.closesAt, close)
+}
+
+/** Prizes of the day, the right title, and the announcement of the end of a contest of an open series. */
+function beginOpen(world: SimWorld, contest: SimContest): void {
+  const { id: contestId, title, series, closesAt } = contest
+  const { noticeMs = 0, dailyPrize = 0 } = series.open ?? {}
+  const details = { title, reason: 'The title was misspelt' }
+  world.after(2 * HOUR_MS, () => world.publish({ type: 'contest', kind: 'renamed', contestId, details }))
+  world.at(closesAt - noticeMs, () => {
+    contest.isEndKnown = true
+    reschedule(world, contest)
+  })
+  const prizeOf = (day: number): void => {
+    world.at(contest.opensAt + day * DAY_MS, () => {
+      if (contest.state !== 'running') return
+      awardDaily(world, contestId, amountAbout(world.random, dailyPrize, 0.3), day)
+      prizeOf(day + 1)
+    })
+  }
+  prizeOf(1)
 }
 
 function closeContest(world: SimWorld, contest: SimContest): void {
@@ -113,6 +137,7 @@ function reschedule(world: SimWorld, contest: SimContest): void {
   world.publish({ type: 'contest', kind: 'rescheduled', contestId: contest.id, details: times(contest) })
 }
 
-function times(contest: SimContest): { opensAt: string; closesAt: string } {
-  return { opensAt: formatAt(msOf(contest.opensAt)), closesAt: formatAt(msOf(contest.closesAt)) }
+function times({ opensAt, closesAt, isEndKnown }: SimContest): { opensAt: string; closesAt?: string } {
+  const opening = { opensAt: formatAt(msOf(opensAt)) }
+  return isEndKnown ? { ...opening, closesAt: formatAt(msOf(closesAt)) } : opening
 }

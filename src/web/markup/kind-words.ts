@@ -15,6 +15,7 @@ const KINDS: ReadonlyMap<string, KindWords> = wordsByKind<KindWords>({
   second: { who: 'the second' },
   third: { who: 'the third' },
   voter_share: { who: 'voters', one: 'a voter' },
+  daily: { who: 'winners of the day', one: 'a winner of the day' },
   lucky_draw: { who: 'the lucky draw', one: 'a winner of the lucky draw' },
   refund: { who: 'players', one: 'a player' },
   loyalty: { who: 'loyal players' },

@@ -108,6 +108,7 @@ const KIND_WORDS: Readonly<Record<string, RegExp>> = {
   second: /^(?:the )?second$/i,
   third: /^(?:the )?third$/i,
   voter_share: /^(?:a voter|voters)$/i,
+  daily: /^(?:a winner|winners) of the day$/i,
   lucky_draw: /^(?:the )?lucky draw$|^a winner of the lucky draw$/i,
   refund: /^(?:a player|players|given back to players)$/i,
   loyalty: /^loyal players$/i,
