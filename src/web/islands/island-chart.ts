@@ -4,7 +4,7 @@
  */
 import './island-frame.ts'
 import './island-marks.ts'
-import { type CardLine, followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
+import { type CardLine, fitCards, followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
 
 /** Most buckets whose figures one page has. */
 const ROWS_MAX = 240
@@ -146,7 +146,7 @@ function startReading(charts: HTMLElement): void {
       slider.setAttribute('aria-valuetext', said || new Date(startOf(buckets, index)).toUTCString())
     }
     words?.replaceChildren(...cells.map(named))
-    for (const [plot, draw] of plots) draw(isMarked ? markOf(plot, buckets.count, row) : null)
+    fitCards(plots.map(([plot, draw]) => draw(isMarked ? markOf(plot, buckets.count, row) : null)))
   }
 
   /** Mark of the shown bucket or range, with the figures of a plot's own series. */
@@ -222,8 +222,10 @@ function startReading(charts: HTMLElement): void {
   const cancels = plots.map(([plot]) =>
     followPointer(plot, {
       read(share) {
+        const index = indexAt(share)
+        if (isPointed && index === shown.index && until === undefined) return
         isPointed = true
-        show({ index: indexAt(share), isMarked: true })
+        show({ index, isMarked: true })
       },
       keep,
       leave: restore,

@@ -1,9 +1,8 @@
-import { DAYS } from '../charts/chart-heat.ts'
-import { followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
+import { fitCards, followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
 
 // Charts whose marks are few: each names its marks itself. The page has a table of the same figures.
 
-/** Mark of a chart: its place as shares of the width and the height, its name, its figure and its style. */
+/** Mark of a chart: its share of the width, its height in pixels, its name, its figure and its style. */
 type Mark = readonly [x: number, y: number, name: string, figure: string, style: string]
 
 /** Bars and steps: reads the mark that is nearest to the pointer. */
@@ -16,18 +15,20 @@ function nearestMark(plot: SVGSVGElement, x: number): PlotMark {
 }
 
 const HOURS = 24
+const DAYS = 7
 const DAY_HEIGHT = 18
 
-/** Hours of the week: reads the hour under the pointer. `y` is in pixels. */
+/** Hours of the week: reads the hour under the pointer, and the day's name in the page's table. `y` is in pixels. */
 function hourMark(plot: SVGSVGElement, x: number, y: number): PlotMark {
   const cells = (plot.dataset['cells'] ?? '').split(' ')
   const hour = Math.min(HOURS - 1, Math.floor(x * HOURS))
-  const day = Math.max(0, Math.min(DAYS.length - 1, Math.floor(y / DAY_HEIGHT)))
+  const day = Math.max(0, Math.min(DAYS - 1, Math.floor(y / DAY_HEIGHT)))
   const figure = cells[day * HOURS + hour] ?? ''
+  const name = document.querySelectorAll('.heat tbody th')[day]?.textContent ?? ''
   return {
     share: (hour + 0.5) / HOURS,
     dots: [{ y: (day + 0.5) * DAY_HEIGHT, style: '2' }],
-    lines: [{ name: `${DAYS[day]} ${hour}:00 to ${hour + 1}:00`, figure }],
+    lines: [{ name: `${name} ${hour}:00 to ${hour + 1}:00`, figure }],
   }
 }
 
@@ -36,7 +37,7 @@ function startMarks(plot: SVGSVGElement): void {
   const isWeek = plot.dataset['cells'] !== undefined
   let kept: PlotMark | null = null
   let shown: PlotMark | null = null
-  const show = (mark: PlotMark | null): void => draw((shown = mark))
+  const show = (mark: PlotMark | null): void => fitCards([draw((shown = mark))])
   followPointer(plot, {
     read: (x, y) => show(isWeek ? hourMark(plot, x, y) : nearestMark(plot, x)),
     keep: () => (kept = shown),

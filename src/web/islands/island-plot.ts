@@ -16,27 +16,74 @@ export type PlotMark = Readonly<{
   lines: readonly CardLine[]
 }>
 
-/** Draws a mark on a plot in place of the last one; none for null. Live updates of the page leave it. */
-type DrawMark = (mark: PlotMark | null) => void
+/**
+ * Draws a mark on a plot in place of the last one; none for null. Live updates of the page leave it. `fitCards` then
+ * places its card.
+ */
+type DrawMark = (mark: PlotMark | null) => Card | null
+
+/** Card of a mark, before it has its place beside the line. */
+type Card = Readonly<{
+  plot: SVGSVGElement
+  share: number
+  group: SVGElement
+  box: SVGElement
+  texts: readonly SVGTextElement[]
+}>
 
 export function openPlot(plot: SVGSVGElement): DrawMark {
   const drawn = element('g', { class: 'reading' })
   return (mark) => {
     drawn.replaceChildren()
-    if (mark === null) return drawn.remove()
+    if (mark === null) {
+      drawn.remove()
+      return null
+    }
     // The newest mark is in front of what an update has added.
     plot.append(drawn)
     const { share, end, dots = [], lines } = mark
-    const { width } = areaOf(plot)
     const height = plot.querySelector('svg')?.getAttribute('height') ?? '100%'
-    const x = share * width
+    const x = percent(share)
     drawn.append(
       end === undefined
         ? element('line', { class: 'axis', x1: x, x2: x, y2: height })
-        : element('rect', { class: 'f1 area', x, width: end * width - x, height }),
+        : element('rect', { class: 'f1 area', x, width: percent(end - share), height }),
       ...dots.map(({ y, style }) => element('circle', { class: `f${style}`, cx: x, cy: y, r: 4 })),
     )
-    if (lines.length > 0) drawCard(drawn, { x, width, lines })
+    return lines.length === 0 ? null : drawCard(plot, drawn, share, lines)
+  }
+}
+
+function percent(share: number): string {
+  return `${share * 100}%`
+}
+
+function drawCard(plot: SVGSVGElement, drawn: SVGElement, share: number, lines: readonly CardLine[]): Card {
+  const texts = lines.map(({ name, figure = '', style = '' }, row) => {
+    const text = element('text', { x: MARGIN, y: (row + 1) * LINE + 2 })
+    text.append(name, ' ', element('tspan', { class: `t${style}` }, figure))
+    return text
+  })
+  const box = element('rect', { class: 'card hair', height: lines.length * LINE + MARGIN })
+  const group = element('g')
+  group.append(box, ...texts)
+  drawn.append(group)
+  return { plot, share, group, box, texts }
+}
+
+/** Places cards beside their lines, on the side that has more room. Measures all before it changes any: one layout. */
+export function fitCards(cards: readonly (Card | null)[]): void {
+  const measured = cards.flatMap((card) => {
+    if (card === null) return []
+    const wide = Math.max(...card.texts.map((text) => text.getBBox().width)) + 2 * MARGIN
+    return [{ card, wide, width: areaOf(card.plot).width }]
+  })
+  for (const { card, wide, width } of measured) {
+    const { share, group, box } = card
+    const x = share * width
+    const left = Math.max(0, Math.min(width - wide, share < 0.5 ? x + GAP : x - GAP - wide))
+    assign(box, { width: wide })
+    assign(group, { transform: `translate(${left})` })
   }
 }
 
@@ -45,25 +92,6 @@ function areaOf(plot: SVGSVGElement): Readonly<{ left: number; top: number; widt
   const { left, top, width } = plot.getBoundingClientRect()
   const margin = Number.parseFloat(getComputedStyle(plot).paddingLeft)
   return { left: left + margin, top, width: width - margin }
-}
-
-type CardPlace = Readonly<{ x: number; width: number; lines: readonly CardLine[] }>
-
-/** Draws a card beside a line, on the side that has more room. */
-function drawCard(drawn: SVGElement, { x, width, lines }: CardPlace): void {
-  const texts = lines.map(({ name, figure = '', style = '' }, row) => {
-    const text = element('text', { x: MARGIN, y: (row + 1) * LINE + 2 })
-    text.append(name, ' ', element('tspan', { class: `t${style}` }, figure))
-    return text
-  })
-  const box = element('rect', { class: 'card hair' })
-  const card = element('g')
-  card.append(box, ...texts)
-  drawn.append(card)
-  const wide = Math.max(...texts.map((text) => text.getBBox().width)) + 2 * MARGIN
-  const left = Math.max(0, Math.min(width - wide, x < width / 2 ? x + GAP : x - GAP - wide))
-  assign(box, { width: wide, height: lines.length * LINE + MARGIN })
-  assign(card, { transform: `translate(${left})` })
 }
 
 type Attributes = Readonly<Record<string, string | number>>
