@@ -63,7 +63,8 @@ suite('the first screen of a phone on the start page', () => {
         assert.ok(box.y + box.height <= PHONE.height, `${part} ends at ${box.y + box.height}`)
         assert.ok(box.x >= 0 && box.x + box.width <= PHONE.width, `${part} is as wide as the screen`)
       }
-      assert.match(await page.locator('.lead').innerText(), /200,000 KOTS of prizes still wait: .*locked\./)
+      assert.match(await page.locator('.lead').innerText(), /^200,000 KOTS of prizes still wait\.$/)
+      assert.match(await page.locator('.seg-words').innerText(), /^Locked 200,000$/)
     })
   }
 

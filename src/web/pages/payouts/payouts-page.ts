@@ -4,13 +4,13 @@ import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, headlineAmount, isPositive, isZero } from '../../markup/amount-html.ts'
-import { book, type BookLine, sectionHead, type Segment, segmentBar } from '../../markup/book.ts'
+import { book, type BookLine, sectionHead } from '../../markup/book.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { kindName, plainKind, stateChip, stateWords } from '../../markup/kind-words.ts'
 import { plainText } from '../../markup/page-lead.ts'
-import { capitalized } from '../../markup/prose.ts'
 import { removeDirection } from '../../../protocol/foreign-text.ts'
 import { payoutsSubscription } from './payouts-calendar.ts'
+import { unpaidBar } from './unpaid-bar.ts'
 import { contestLink } from '../../markup/contest-name.ts'
 import { type Derived, derived, derivedSum, negated } from '../../markup/derived.ts'
 import { clockMoment, hourOf, nearDay, nearMoment, spanFrom, untilMoment } from '../../markup/moment-html.ts'
@@ -34,15 +34,16 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   async render(payouts, view) {
     const { titles, links } = await askTitles(view)
     return html`<div class="two">
+        ${mineAside(payouts, titles, view)}
         <section>
           ${
             isNothingOpen(payouts)
               ? await nothingOpen(view)
-              : html`${barOf(payouts)} ${partNote(payouts, view)} ${unpaidBooks(payouts, titles, view)}
-                ${pager(payouts, view)}`
+              : html`${unpaidBar(payouts.totals, '/totals')} ${partNote(payouts, view)}
+                ${unpaidBooks(payouts, titles, view)} ${pager(payouts, view)}`
           }
         </section>
-        ${payoutsAside(payouts, titles, view)}
+        ${payoutsAside(payouts, view)}
       </div>
       ${links}`
   },
@@ -226,29 +227,6 @@ async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; 
   }
 }
 
-/** States of the bar, payable prizes first. */
-const SEGMENTS = [
-  ['payable', 'payable'],
-  ['awaiting_claim', 'claim'],
-  ['in_review', 'review'],
-  ['locked', 'locked'],
-] as const
-
-/** Bar of the total of each state, over all pages; null if all unpaid amounts are overpayments. */
-function barOf({ totals }: Payouts): Html | null {
-  const shown = SEGMENTS.filter(([status]) => isPositive(totals[status]))
-  const all = shown.reduce((sum, [status]) => sum + Number(totals[status]), 0)
-  if (all === 0) return null
-  return segmentBar(
-    shown.map(([status, as]): Segment => ({
-      share: Number(totals[status]) / all,
-      as,
-      word: capitalized(stateWords(status)),
-      amount: html`<span data-at="/totals/${status}">${amountHtml(totals[status])}</span>`,
-    })),
-  )
-}
-
 /** Note that the totals include more prizes than the page lists; null if it lists all. */
 function partNote(payouts: Payouts, view: View): Html | null {
   if (isWholeList(payouts, view)) return null
@@ -291,17 +269,22 @@ const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
   ['overpaid', 'More was paid or has expired than was won: the prize was corrected afterwards.'],
 ]
 
-/** Facts beside the books: how to find a contest, why a prize waits, how to be notified. */
-function payoutsAside(payouts: Payouts, titles: Titles | null, view: View): Html {
-  const { totals } = payouts
-  const waits = isPositive(totals.locked) || isPositive(totals.in_review)
-  return html`<aside>
+/** How to find a contest. A phone has it above the books, which may be long. */
+function mineAside(payouts: Payouts, titles: Titles | null, view: View): Html {
+  return html`<aside aria-label="Find a contest">
     <h2>Is mine among them?</h2>
     <p class="quiet">
       The log has totals of each contest and kind of prize, and nobody’s name or wallet. Your own share is on
       the platform.
     </p>
     ${contestForm(payouts, titles, view)}
+  </aside>`
+}
+
+/** Facts beside the books: why a prize waits, and how to be notified. */
+function payoutsAside({ totals }: Payouts, view: View): Html {
+  const waits = isPositive(totals.locked) || isPositive(totals.in_review)
+  return html`<aside aria-label="Why a prize waits">
     <h2>Why a prize waits</h2>
     <dl class="why" data-chrome>
       ${REASONS.filter(([status]) => status !== 'overpaid' || !isZero(totals.overpaid)).map(

@@ -6,7 +6,7 @@ import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { derived, derivedSum, expressed, negated, waitingSum } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
-import { listed } from '../../markup/prose.ts'
+import { unpaidBar } from '../payouts/unpaid-bar.ts'
 import type { Site } from '../../markup/site.ts'
 import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
@@ -79,13 +79,6 @@ function beforeAnyClose(running: number, upcoming: number): Html {
     ${running === 1 ? 'contest is' : 'contests are'} running, none has closed yet`
 }
 
-const WAITING = [
-  ['payable', 'payable'],
-  ['awaiting_claim', 'to be claimed'],
-  ['in_review', 'in review'],
-  ['locked', 'locked'],
-] as const
-
 /** The unpaid prizes, and the reason why each part waits. */
 export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>, view: View): Html {
   const { prizesNotRedeemed, contests, asOf } = summary
@@ -101,21 +94,16 @@ export function unpaidSentence(summary: Summary, payouts: LinkedAnswer<Payouts>,
       : html`<p class="lead">No prize is waiting to be paid.</p>`
   }
   const { token } = view.site
-  const parts = WAITING.filter(([status]) => !isZero(totals[status])).map(
-    ([status, words]) =>
-      html`<span data-at="${payouts.address}#/totals/${status}"
-        >${amountHtml(totals[status])} ${words}</span
-      >`,
-  )
+  const bar = unpaidBar(totals, `${payouts.address}#/totals`)
   return html`<p class="lead">
-    ${
-      parts.length === 0
-        ? null
-        : html`<a href="/payouts">${waitingHtml(summary, payouts)} ${token} of prizes still wait</a>:
-            ${listed(parts)}.`
-    }
-    ${overpaid(payouts, token)}
-  </p>`
+      ${
+        bar === null
+          ? null
+          : html`<a href="/payouts">${waitingHtml(summary, payouts)} ${token} of prizes still wait</a>.`
+      }
+      ${overpaid(payouts, token)}
+    </p>
+    ${bar}`
 }
 
 /** Sum of the waiting prizes. Unlike `prizesNotRedeemed`, overpayments do not reduce it. */
@@ -157,7 +145,9 @@ export function cancelledNote(
       ? html`It was cancelled`
       : html`${expressed(`count ${address}#/events`, String(count))} closed
         ${count === 1 ? 'contest was' : 'contests were'} cancelled`
-  return html`<p>${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.</p>`
+  return html`<p class="quiet">
+    ${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.
+  </p>`
 }
 
 /**

@@ -22,7 +22,9 @@ async function see(
 
 const textOf = (page: string, pattern: RegExp): string => plainText({ markup: pattern.exec(page)?.[1] ?? '' })
 const headlineOf = (page: string): string => textOf(page, /<h1>([^]*?)<\/h1>/)
-const leadOf = (page: string): string => textOf(page, /<p class="lead">([^]*?)<\/p>/)
+/** The lead, and what the bar below it names. */
+const leadOf = (page: string): string =>
+  `${textOf(page, /<p class="lead">([^]*?)<\/p>/)} ${textOf(page, /<ul class="seg-words">([^]*?)<\/ul>/)}`.trim()
 
 const DEPOSIT: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '1000' }
 const TOP_UP: StoryEvent = { type: 'pool', kind: 'top_up', kots: '10' }
@@ -82,14 +84,14 @@ suite('the headline of the start page', () => {
       'a running contest has a prize to pay, and the others are settled',
       [DEPOSIT, ...paid(1), ...paid(2), ...daily(3, '4')],
       'All 2 closed contests are settled',
-      /^6\.00 KOTS of prizes still wait: 6\.00 payable\.$/,
+      /^6\.00 KOTS of prizes still wait\. Payable 6\.00$/,
     ],
     ['one contest runs', opened(1), '1 contest is running, none has closed yet', /No prize/],
     [
       'one of three is paid',
       [DEPOSIT, ...paid(1), ...closed(2), ...closed(3)],
       '1 of 3 closed contests is settled',
-      /^20\.00 KOTS of prizes still wait: 20\.00 payable\.$/,
+      /^20\.00 KOTS of prizes still wait\. Payable 20\.00$/,
     ],
     [
       'two of three are paid',
@@ -157,7 +159,7 @@ suite('the headline of the start page', () => {
       ])
     })
     assert.equal(headlineOf(page), 'A correction left 10.00 KOTS unpaid in contests that had been settled')
-    assert.match(leadOf(page), /^10\.00 KOTS of prizes still wait: 10\.00 payable\.$/)
+    assert.match(leadOf(page), /^10\.00 KOTS of prizes still wait\. Payable 10\.00$/)
   })
 })
 
@@ -184,7 +186,7 @@ suite('the start page after a prize was corrected that had been paid', () => {
     })
     assert.match(
       leadOf(page),
-      /^10\.00 KOTS of prizes still wait: 10\.00 payable\. After a correction, 10\.00 KOTS more was paid/,
+      /^10\.00 KOTS of prizes still wait\. After a correction, 10\.00 KOTS more was paid[^]* Payable 10\.00$/,
     )
   })
 })
@@ -215,7 +217,7 @@ suite('the start page', () => {
     ])
     assert.equal(
       leadOf(page),
-      '100 KOTS of prizes still wait: 30.00 payable, 40.00 to be claimed, 10.00 in review and 20.00 locked.',
+      '100 KOTS of prizes still wait. Payable 30.00 To be claimed 40.00 In review 10.00 Locked 20.00',
     )
     assert.match(
       page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' '),
