@@ -269,7 +269,7 @@ const REASONS: readonly (readonly [status: UnpaidStatus, reason: string])[] = [
   ['overpaid', 'More was paid or has expired than was won: the prize was corrected afterwards.'],
 ]
 
-/** How to find a contest. A phone has it above the books, which may be long. */
+/** Search for a contest. A phone has it above the books, which may be long. */
 function mineAside(payouts: Payouts, titles: Titles | null, view: View): Html {
   return html`<aside aria-label="Find a contest">
     <h2>Is mine among them?</h2>
