@@ -41,7 +41,6 @@ export async function balanceSheet(flows: Flows, view: View): Promise<Html | nul
   const summary = await askSummary(flows, view)
   if (summary.answer.asOf.seq === 0) return null
   const { address, answer } = summary
-  const upTo = html`up to event <span data-at="${address}#/asOf/seq">${eventLink(answer.asOf.seq)}</span>`
   const rowsOf = (rows: readonly SheetRow[]): AccountSide['rows'] =>
     rows.map(([figure, name]) => ({ name, pointer: `${address}#/${figure}`, figure: answer[figure] }))
   const side = (heading: string, total: string, rows: readonly SheetRow[], rest: readonly SheetRow[]) => ({
@@ -53,12 +52,13 @@ export async function balanceSheet(flows: Flows, view: View): Promise<Html | nul
   const left = side('In', 'All that came in', CAME_IN, [])
   const right = side('Out, and held', 'All that went out or is held', WENT_OUT, HELD)
   return html`<section id="balance">
-    ${sectionHead('Do the books balance?', html`<span>${view.site.token}, exact, since launch, ${upTo}</span>`)}
+    ${sectionHead('Do the books balance?', html`<span>${view.site.token}, exact, since launch</span>`)}
     ${tAccount([left, right])}
     ${left.sum.of.figure === right.sum.of.figure ? html`<p>${EQUAL_SUMS}</p>` : null}
     <p>${unclaimed(flows, summary, view)}</p>
     <p class="source">
-      Since <span data-at="/launchedAt">${momentOf(flows.launchedAt)}</span>. The funds have
+      Since <span data-at="/launchedAt">${momentOf(flows.launchedAt)}</span>, up to event
+      <span data-at="${address}#/asOf/seq">${eventLink(answer.asOf.seq)}</span>. The funds have
       <a href="/funds">what is held, over time</a>.
     </p>
     ${jsonLinks([['the balance sheet', summary]])}

@@ -5,7 +5,7 @@ import type { View } from '../../frame/page.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
 import { digitsOf } from '../../markup/chart-scale.ts'
-import { derived, type Derived, sumOfAll } from '../../markup/derived.ts'
+import { type Derived, sumOfAll } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { kindName } from '../../markup/kind-words.ts'
 import { FLOWS } from './flows-chart.ts'
@@ -78,7 +78,7 @@ function tableOf(figure: KindFigure, name: string, flows: Flows): Html {
               <td class="bar">
                 ${shareBar(all <= 0n ? 0 : Number(digitsOf(sum.figure)) / Number(all), 'ink')}
               </td>
-              <td class="r">${derived(sum)}</td>
+              <td class="r" data-expr="${sum.expression}">${amountHtml(sum.figure)}</td>
             </tr>`,
         )}
       </tbody>
