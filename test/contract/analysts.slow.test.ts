@@ -13,6 +13,9 @@ import { blocksOf, textOf } from '../stage/document.ts'
 import { SAMPLE } from '../stage/places.ts'
 import { type Service, startService } from '../stage/service.ts'
 import { hasPandas, PYTHON, skipUnless, skipWithout } from '../processes/test-needs.ts'
+import { knownAt } from '../oracle/book.ts'
+import { download } from '../oracle/download.ts'
+import { payouts } from '../oracle/payouts.ts'
 import { csvRows } from './csv-rows.ts'
 
 const run = promisify(execFile)
@@ -60,7 +63,7 @@ suite('the recipes for analysts', { skip: skipWithout('curl', 'python3') }, () =
       const program = language === 'python' ? [PYTHON, '-c'] : ['bash', '-euc']
       await run(program[0] ?? '', [program[1] ?? '', here(text)], options())
     }
-    for (const statement of recipe('views').split(/;\n?/)) {
+    for (const statement of [...recipe('views').split(/;\n?/), recipe('terms')]) {
       if (statement.trim() !== '') await rowsOf(statement)
     }
   })
@@ -100,8 +103,11 @@ suite('the recipes for analysts', { skip: skipWithout('curl', 'python3') }, () =
   })
 
   test('sum in DuckDB to the totals of /summary', async () => {
-    const { spentOnPlay, paidInPrizes, paidInLoyalty, burned } = summary
-    assert.deepEqual(await rowsOf(recipe('totals')), [[spentOnPlay, paidInPrizes, paidInLoyalty, burned]])
+    const { spentOnPlay, paidInPrizes, paidInLoyalty, refunded, burned } = summary
+    const { deposited, withdrawn, sponsored, expired } = summary
+    assert.deepEqual(await rowsOf(recipe('totals')), [
+      [spentOnPlay, paidInPrizes, paidInLoyalty, refunded, burned, deposited, withdrawn, sponsored, expired],
+    ])
   })
 
   test('make a table of every payment and correction that adds up to what was paid', async () => {
@@ -153,13 +159,39 @@ suite('the recipes for analysts', { skip: skipWithout('curl', 'python3') }, () =
     }
   })
 
+  test('tell why prizes were unpaid at any moment, up to the total of /summary', async () => {
+    const book = await download(service?.url ?? '')
+    const rows = await rowsOf(recipe('reasons'))
+    const moments = new Set(rows.map(([until]) => until ?? ''))
+    assert.ok(moments.size > 3 && new Set(rows.map(([, reason]) => reason)).size > 3)
+    const billionths = (amount = ''): bigint => BigInt(amount.replace('.', ''))
+    for (const until of moments) {
+      const ms = Date.parse(`${until.replace(' ', 'T')}Z`)
+      const own = rows.flatMap(([at, reason = '', kots = '']) =>
+        at === until ? [[reason, kots] as const] : [],
+      )
+      const { prizesNotRedeemed } = (await ask(`/summary?at=${ms - 1}`)) as Summary
+      assert.equal(
+        own.reduce((sum, [, kots]) => sum + billionths(kots), 0n),
+        billionths(prizesNotRedeemed),
+        until,
+      )
+      const { totals } = payouts(knownAt(book, ms - 1), ms)
+      const told = Object.entries(totals).filter(([, kots]) => billionths(kots) !== 0n)
+      assert.deepEqual(new Map(own), new Map(told), until)
+    }
+  })
+
   test('check a claim about a month with the row of /flows', async () => {
-    const [[spent, paid] = []] = await rowsOf(recipe('claim'))
+    const [[spent, paid, ...others] = []] = await rowsOf(recipe('claim'))
     const { totals } = (await ask('/flows?from=2026-08-01&to=2026-09-01')) as Flows
     assert.deepEqual([spent, paid], [totals.spentOnPlay, totals.paidInPrizes])
+    // A sum of nothing is NULL.
+    const sums = others.map((sum) => (sum === 'null' ? '0.000000000' : sum))
+    assert.deepEqual(sums, [totals.paidInLoyalty, totals.refunded])
     const { stdout } = await run('bash', ['-euc', here(recipe('flows'))], options())
-    const [head = [], row = [], ...others] = csvRows(stdout)
-    assert.equal(others.length, 0)
+    const [head = [], row = [], ...more] = csvRows(stdout)
+    assert.equal(more.length, 0)
     assert.deepEqual([row[head.indexOf('spentOnPlay')], row[head.indexOf('paidInPrizes')]], [spent, paid])
   })
 
