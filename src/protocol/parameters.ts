@@ -80,6 +80,8 @@ export const CALENDAR_ENTRIES_MAX = 500
 export const BUCKETS_MAX = 1_500
 /** Amounts by kind in one answer of `/flows?by=kind` at most: its buckets times the kinds that the log has by then. */
 export const KIND_AMOUNTS_MAX = 50_000
+/** Contests that closed in the range of one answer of `/waits`, at most. */
+export const WAIT_CONTESTS_MAX = 1_000
 /** Days in one answer of `/patterns` at most. */
 export const PATTERN_DAYS_MAX = 1_100
 /** Largest offset of local time in `/patterns`, in minutes. */

@@ -10,6 +10,7 @@ export const ENDPOINT_PATHS = {
   schedule: '/api/v1/schedule',
   scheduleCalendar: '/api/v1/schedule.ics',
   payouts: '/api/v1/payouts',
+  waits: '/api/v1/waits',
   flows: '/api/v1/flows',
   funds: '/api/v1/funds',
   loyaltyRuns: '/api/v1/loyalty/runs',

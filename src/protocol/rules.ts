@@ -143,7 +143,7 @@ const TABLE = {
 } satisfies Readonly<Record<RuledType, Readonly<Record<string, RuleRow>>>>
 
 /** Lists of the API that an event can change. */
-export type ChangedList = 'contests' | 'prizes' | 'loyalty' | 'schedule'
+export type ChangedList = 'contests' | 'prizes' | 'waits' | 'loyalty' | 'schedule'
 
 /** Terms of a type, whatever the kind. */
 type TypeTerms = Readonly<{
@@ -162,13 +162,13 @@ type TypeTerms = Readonly<{
 /** Terms of every type. */
 // prettier-ignore
 export const TYPE_TERMS: Readonly<Record<EventType, TypeTerms>> = {
-  contest: { correctable: false, takenIn: null, changes: ['contests', 'schedule'] },
+  contest: { correctable: false, takenIn: null, changes: ['contests', 'schedule', 'waits'] },
   play: { correctable: true, takenIn: ['running'], changes: ['contests'] },
   pool: { correctable: true, takenIn: ['upcoming', 'running', 'paying'], changes: ['contests'] },
-  prize: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes'] },
+  prize: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes', 'waits'] },
   hold: { correctable: false, takenIn: ['running', 'paying'], changes: ['contests', 'prizes'] },
-  payout: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes', 'loyalty', 'schedule'], isListedPayout: true },
-  expiry: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes'] },
+  payout: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes', 'loyalty', 'schedule', 'waits'], isListedPayout: true },
+  expiry: { correctable: true, takenIn: ['running', 'paying'], changes: ['contests', 'prizes', 'waits'] },
   burn: { correctable: true, takenIn: null, changes: [] },
   loyalty: { correctable: true, takenIn: null, changes: ['loyalty', 'schedule'] },
   treasury: { correctable: true, takenIn: null, changes: [] },

@@ -30,6 +30,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['unpaid', 'seq, contest, kind, terms, kots'],
   ['unpaid_sums', 'contest, kind, level, bucket, locked, claim, plain, overpaid'],
   ['takes', 'contest, seq, lot, amount'],
+  ['prize_payouts', 'contest, kind, seq, at'],
   ['loyalty', 'month, body'],
   ['corrections', 'seq, correction, restatement'],
   ['prices', 'seq, price, cancelled'],

@@ -3,9 +3,10 @@ import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseAmount } from '../../src/protocol/amount.ts'
 import type { Entry } from '../../src/protocol/event.ts'
-import { DAY_MS, formatAt, type Ms, msOf } from '../../src/protocol/moment.ts'
+import { DAY_MS, floorTo, formatAt, MINUTE_MS, type Ms, msOf } from '../../src/protocol/moment.ts'
 import type { Parsed } from '../../src/protocol/problem.ts'
-import type { Flows, Summary } from '../../src/protocol/endpoints/figure-endpoints.ts'
+import type { ContestWire } from '../../src/protocol/endpoints/contest-endpoints.ts'
+import type { Flows, Summary, Waits } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { BUCKETS } from '../../src/protocol/enumerations.ts'
 import { isSettledBefore } from '../../src/project/answers/as-of.ts'
 import type { Books } from '../../src/project/fold/books.ts'
@@ -14,6 +15,7 @@ import { funds } from '../../src/project/answers/funds.ts'
 import { computeAnswer, openMemoryLog, prepareAnswer } from '../story/memory-log.ts'
 import { patterns } from '../../src/project/answers/patterns.ts'
 import { type ResolvedRange, resolvePatternRange, resolveRange } from '../../src/project/answers/range.ts'
+import { waits } from '../../src/project/answers/waits.ts'
 import { summary } from '../../src/project/answers/summary.ts'
 import { randomLogs } from '../story/random-log.ts'
 
@@ -68,7 +70,54 @@ function sumOfAll<Name extends string>(
 /** Random logs of each law. Each run of the tests draws others. */
 const RUNS = { numRuns: 40 }
 
+/** Waits of the contests that closed between two moments. */
+function waitsOf(books: Books, from: number, to: number): Waits {
+  const span = { fromMs: floorTo(msOf(from), MINUTE_MS), toMs: floorTo(msOf(to), MINUTE_MS), nowMs: null }
+  return given(waits(books, span, false))
+}
+
 suite('the laws', () => {
+  test('waits of ranges side by side add up, and count each contest of /contests by its outcome', () => {
+    fc.assert(
+      fc.property(randomLogs, moments, fc.integer({ min: 1, max: 90 }), (entries, { from, to }, days) => {
+        const books = booksOf(entries)
+        const end = to + days * DAY_MS
+        const [first, second, whole] = [
+          waitsOf(books, from, to),
+          waitsOf(books, to, end),
+          waitsOf(books, from, end),
+        ]
+        const counts = ({ contests, all }: Waits): readonly number[] => [
+          ...Object.values(contests),
+          all.paid,
+          all.waiting,
+        ]
+        assert.deepEqual(
+          counts(whole),
+          counts(first).map((count, index) => count + (counts(second)[index] ?? 0)),
+        )
+        assert.equal(whole.all.maxMs ?? 0, Math.max(first.all.maxMs ?? 0, second.all.maxMs ?? 0))
+        const { closed, ...results } = waitsOf(books, 0, Date.UTC(2030, 0)).contests
+        const listed = books.contests({ statuses: null, outcomes: null, after: null, limit: 10_000 })
+        const ended = listed.filter(({ closedAt }) => closedAt !== null)
+        const of = (...outcomes: readonly ContestWire['outcome'][]): number =>
+          ended.filter(({ outcome }) => outcomes.includes(outcome)).length
+        assert.equal(closed, ended.length)
+        assert.deepEqual(results, {
+          paid: of('paid'),
+          expired: of('lapsed'),
+          cancelled: of('cancelled'),
+          waiting: of(null, 'owing'),
+        })
+        for (const { p50Ms, p90Ms, maxMs, paid } of [whole.all, ...whole.kinds]) {
+          assert.equal(p50Ms === null, paid === 0)
+          assert.ok((p50Ms ?? 0) <= (p90Ms ?? 0) && (p90Ms ?? 0) <= (maxMs ?? 0))
+        }
+      }),
+      RUNS,
+    )
+  })
+
   test('flows over [from, to) are the summary at to − 1 ms less the summary at from − 1 ms', () => {
     fc.assert(
       fc.property(randomLogs, ranges, (entries, asked) => {

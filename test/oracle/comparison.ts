@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RecomputedEndpoint } from '../../src/protocol/endpoints/endpoints.ts'
 import type { ContestLedger, Contests, Payouts } from '../../src/protocol/endpoints/contest-endpoints.ts'
+import type { Waits } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import type { EventsPage } from '../../src/protocol/endpoints/event-endpoints.ts'
 import { asOf, corrections } from './book.ts'
 import { contest, contestIds, contestLedger, contests, schedule } from './contests.ts'
@@ -10,11 +11,13 @@ import { summary } from './figures.ts'
 import { loyaltyRuns } from './loyalty.ts'
 import { eventsPage, type PageQuestion } from './pages.ts'
 import { payouts } from './payouts.ts'
+import { waits } from './waits.ts'
 import { testDefaultRanges, testPatterns, testSeries } from './range-comparison.ts'
 import { someMoment, someRange, span, type Trial } from './trial.ts'
 
 const API = '/api/v1'
 const DAY = 86_400_000
+const MINUTE = 60_000
 
 /** Follows `next` to its end and returns all pages, a thousand at most. */
 async function pagesOf<T extends { next: string | null }>(
@@ -169,6 +172,22 @@ function testPayouts(trial: Trial): void {
   })
 }
 
+function testWaits(trial: Trial): void {
+  test('waits, of the default range and of others', async () => {
+    const { base, book } = trial
+    const { now, ...usual } = await get<Waits>(base, `${API}/waits`)
+    assert.ok(now !== null && usual.toMs > now.atMs)
+    assert.deepEqual(usual, waits(book, usual.fromMs, usual.toMs))
+    assert.ok(usual.fromMs >= usual.toMs - 90 * DAY)
+    for (const [from, to] of Array.from({ length: trial.rounds }, () => someRange(trial, DAY * 60))) {
+      const [fromMs, toMs] = [Math.floor(from / MINUTE) * MINUTE, Math.ceil(to / MINUTE) * MINUTE]
+      if (fromMs === toMs) continue
+      const answer = await get<Waits>(base, `${API}/waits?from=${fromMs}&to=${toMs}`)
+      assert.deepEqual(answer, { ...waits(book, fromMs, toMs), now: null }, `${fromMs} to ${toMs}`)
+    }
+  })
+}
+
 /** The first contests with unpaid prizes, as many as a query may name. */
 function contestsIn({ unpaid }: Payouts): readonly number[] {
   return [...new Set(unpaid.map(({ contestId }) => contestId))].slice(0, 20)
@@ -265,6 +284,7 @@ const TESTS: Readonly<Record<RecomputedEndpoint, (trial: Trial) => void>> = {
   schedule: testSchedule,
   loyaltyRuns: testLoyalty,
   payouts: testPayouts,
+  waits: testWaits,
   flows: testSeries,
   funds: testSeries,
   patterns: testPatterns,

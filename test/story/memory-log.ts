@@ -19,7 +19,7 @@ import {
   type Take,
   underHold,
 } from '../../src/project/fold/contest.ts'
-import { findAmong, isAsked } from '../../src/project/answers/contest-order.ts'
+import { closedAmong, findAmong, isAsked } from '../../src/project/answers/contest-order.ts'
 import { contestWire } from '../../src/project/answers/contests.ts'
 import {
   apply,
@@ -281,6 +281,15 @@ function listings(
         .slice(0, limit)
         .map(contestWire)
     },
+    closedContests: (range) => closedAmong(contests.values(), range),
+    lastPayout: (contestId, kind) =>
+      entries.findLast(
+        ({ event }) =>
+          event.type === 'payout' &&
+          event.contestId === contestId &&
+          event.kind === kind &&
+          known(kept.corrections.get(event.seq)) === undefined,
+      )?.event.atMs ?? null,
     findContests: (search) => findAmong(contests.values(), search),
     payoutLines: (contestId, after, limit) =>
       entries

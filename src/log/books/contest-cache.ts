@@ -8,7 +8,7 @@ import { CONTEST_COLUMNS, valuesOf } from './contest-rows.ts'
 const CACHED_CONTESTS_MAX = 10_000
 
 /** Indexed columns. Updates leave them out, to avoid writing pages of their indexes. */
-const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status', 'outcome']
+const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status', 'outcome', 'closed_at']
 
 /** A write-back cache of contests for the writer. */
 export type ContestCache = Readonly<{
@@ -22,8 +22,8 @@ export type ContestCache = Readonly<{
 }>
 
 /**
- * Opens the cache. Requests of one commit often share contests, so a contest's row is written once a commit. Its status
- * and outcome have an index, and are written only when they may have changed.
+ * Opens the cache. Requests of one commit often share contests, so a contest's row is written once a commit. Its status,
+ * outcome and close have indexes, and are written only when they may have changed.
  */
 export function openContestCache(db: DatabaseSync): ContestCache {
   const insert = `INSERT INTO contests (${CONTEST_COLUMNS.join(', ')})
@@ -31,10 +31,10 @@ export function openContestCache(db: DatabaseSync): ContestCache {
   const setting = (columns: readonly string[]): string =>
     columns.map((column) => `${column} = excluded.${column}`).join(', ')
   const unindexed = CONTEST_COLUMNS.filter((column) => !INDEXED.includes(column))
-  const moving = db.prepare(insert + setting([...unindexed, 'status', 'outcome']))
+  const moving = db.prepare(insert + setting([...unindexed, 'status', 'outcome', 'closed_at']))
   const staying = db.prepare(insert + setting(unindexed))
   const contests = new Map<ContestId, ContestState>()
-  /** Contests to be written; true when the stored status or outcome may differ. */
+  /** Contests to be written; true when the stored status, outcome or close may differ. */
   const dirty = new Map<ContestId, boolean>()
 
   function flush(): void {
@@ -56,7 +56,10 @@ export function openContestCache(db: DatabaseSync): ContestCache {
       }
       const before = contests.get(changed.id)
       const moved =
-        before === undefined || before.status !== changed.status || outcomeOf(before) !== outcomeOf(changed)
+        before === undefined ||
+        before.status !== changed.status ||
+        before.closedAt !== changed.closedAt ||
+        outcomeOf(before) !== outcomeOf(changed)
       dirty.set(changed.id, moved || dirty.get(changed.id) === true)
       contests.set(changed.id, changed)
     },

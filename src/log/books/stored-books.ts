@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { contestWire } from '../../project/answers/contests.ts'
 import type { Books, HeadBooks } from '../../project/fold/books.ts'
+import { msOf } from '../../protocol/moment.ts'
 import type { ContestWire } from '../../protocol/endpoints/contest-endpoints.ts'
 import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
@@ -70,6 +71,13 @@ function openListings(
      ORDER BY scheduled_seq DESC LIMIT ?`,
   )
   const scheduledAt = db.prepare('SELECT * FROM contests WHERE scheduled_seq = ?')
+  const closed = db.prepare(
+    `SELECT * FROM contests WHERE closed_at >= ? AND closed_at < ?
+     ORDER BY closed_at DESC, scheduled_seq DESC LIMIT ?`,
+  )
+  const lastPayout = db.prepare(
+    'SELECT at FROM prize_payouts WHERE contest = ? AND kind = ? ORDER BY seq DESC LIMIT 1',
+  )
   const payouts = db.prepare(
     `SELECT e.line AS line FROM takes t JOIN events e ON e.seq = t.seq
      WHERE t.contest = ? AND t.seq > ? AND t.lot = 0 ORDER BY t.seq LIMIT ?`,
@@ -90,6 +98,11 @@ function openListings(
       })
       const page = mergeRuns(runs, { order: 'desc', after: 0, before })(limit)
       return page.flatMap((seq) => scheduledAt.all(seq).map(shownOf))
+    },
+    closedContests: ({ fromMs, toMs, limit }) => closed.all(fromMs, toMs, limit).map(contestOfRow),
+    lastPayout(contestId, kind) {
+      const row = lastPayout.get(contestId, kind)
+      return row === undefined ? null : msOf(number(row, 'at'))
     },
     payoutLines: (contestId, after, limit) =>
       payouts.all(contestId, after, limit).map((row) => text(row, 'line')),

@@ -199,6 +199,10 @@ function storeRepository(
 function changesWriter(db: DatabaseSync): (changes: Changes) => void {
   const take = db.prepare('INSERT OR REPLACE INTO takes (contest, seq, lot, amount) VALUES (?, ?, ?, ?)')
   const untake = db.prepare('DELETE FROM takes WHERE contest = ? AND seq = ? AND lot = ?')
+  const payout = db.prepare(
+    'INSERT OR REPLACE INTO prize_payouts (contest, kind, seq, at) VALUES (?, ?, ?, ?)',
+  )
+  const unpayout = db.prepare('DELETE FROM prize_payouts WHERE contest = ? AND kind = ? AND seq = ?')
   const loyalty = db.prepare('INSERT OR REPLACE INTO loyalty (month, body) VALUES (?, ?)')
   const correction = db.prepare('INSERT INTO corrections (seq, correction) VALUES (?, ?)')
   const price = db.prepare('INSERT INTO prices (seq, price, cancelled) VALUES (?, ?, 0)')
@@ -214,6 +218,10 @@ function changesWriter(db: DatabaseSync): (changes: Changes) => void {
         if (amount === ZERO) untake.run(contest, seq, from)
         else take.run(contest, seq, from, String(amount))
       }
+    }
+    for (const [seq, { contestId, kind, atMs, stands }] of changes.prizePayouts) {
+      if (stands) payout.run(contestId, kind, seq, atMs)
+      else unpayout.run(contestId, kind, seq)
     }
     for (const [month, state] of changes.loyalty) loyalty.run(month, formatLoyalty(state))
     for (const [seq, value] of changes.prices) price.run(seq, formatPrice(value))

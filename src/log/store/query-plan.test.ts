@@ -81,6 +81,8 @@ function askEverything(snapshot: Snapshot): void {
         for (const sort of CONTEST_SORTS)
           for (const words of [[], ['cup']]) books.findContests({ ...page, words, sort })
       }
+  books.closedContests({ fromMs: first, toMs: last, limit: 10 })
+  books.lastPayout(contest, 'winner')
   books.payoutLines(contest, seqOf(0), 10)
   for (const contestIds of [null, [contest]])
     for (const kinds of [null, ['winner', 'runner_up']]) {

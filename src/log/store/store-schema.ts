@@ -91,6 +91,7 @@ END;
  *   Amounts are as in `amount-key.ts`, words as in `contest-words.ts`.
  * - `takes`: a row with lot 0 marks an event as a payout of the contest. The other rows say what the event took from
  *   which lot, and lie on the same page.
+ * - `prize_payouts`: payouts of prizes, without those that are corrected.
  * - `unpaid_sums`: contest 0 is the sum over all contests, and an empty kind the sum over all kinds.
  * - `messages`: the newest rows of the table that carries the log, when one does.
  * - `totals`: ids as in `totals-rows.ts`. `tx_events`: keys as in `tx-index.ts`.
@@ -127,6 +128,7 @@ CREATE TABLE contests (
   scheduled_seq INTEGER NOT NULL UNIQUE, last_seq INTEGER NOT NULL, outcome TEXT, sums TEXT NOT NULL
 ) STRICT;
 CREATE INDEX contests_status ON contests (status, outcome, scheduled_seq);
+CREATE INDEX contests_closed ON contests (closed_at, scheduled_seq) WHERE closed_at IS NOT NULL;
 CREATE TABLE contest_list (
   scheduled_seq INTEGER PRIMARY KEY, id INTEGER NOT NULL, status TEXT NOT NULL, outcome TEXT,
   closes_at INTEGER NOT NULL, pool TEXT NOT NULL, not_redeemed TEXT NOT NULL, words TEXT NOT NULL
@@ -161,6 +163,10 @@ CREATE TABLE unpaid_sums (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE takes (
   contest INTEGER NOT NULL, seq INTEGER NOT NULL, lot INTEGER NOT NULL, amount TEXT, PRIMARY KEY (contest, seq, lot)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE prize_payouts (
+  contest INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (contest, kind, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE loyalty (month TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE corrections (seq INTEGER PRIMARY KEY, correction INTEGER NOT NULL, restatement INTEGER) STRICT;

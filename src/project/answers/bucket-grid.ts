@@ -62,6 +62,9 @@ export const GRIDS: Readonly<Record<Bucket, Grid>> = {
 /** Grid of `/patterns`: minutes, with a default range of 28 days. */
 export const PATTERN_GRID: Grid = evenGrid(MINUTE_MS, (28 * DAY_MS) / MINUTE_MS)
 
+/** Grid of `/waits`: minutes, with a default range of 90 days. */
+export const WAIT_GRID: Grid = evenGrid(MINUTE_MS, (90 * DAY_MS) / MINUTE_MS)
+
 /** First bound at or after a moment. */
 export function ceilOn({ floor, shift }: Grid, ms: Ms): Ms {
   const bound = floor(ms)

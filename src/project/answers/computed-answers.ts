@@ -22,8 +22,16 @@ import { loyaltyRuns } from './loyalty-runs.ts'
 import type { Paging } from './paging.ts'
 import { patterns } from './patterns.ts'
 import { payouts } from './payouts.ts'
-import { boundsOf, type RangeQuery, type ResolvedSpan, resolvePatternRange, resolveRange } from './range.ts'
+import {
+  boundsOf,
+  type RangeQuery,
+  type ResolvedSpan,
+  resolvePatternRange,
+  resolveRange,
+  resolveWaitRange,
+} from './range.ts'
 import { schedule } from './schedule.ts'
+import { waits } from './waits.ts'
 import { justAfter, momentProblem, summary } from './summary.ts'
 
 /** Request for an answer, whose parameters fit the endpoint. */
@@ -109,6 +117,16 @@ export const ANSWERS: {
       freshness: freshnessOf(span.value, log.head),
       moments: () => hoursIn(span.value, tz),
       compute: (books) => parsed(patterns(books, span.value, tz)),
+    })
+  },
+  waits(log, { query, now, latest }) {
+    const { from, to } = rangeIn(query)
+    const span = resolveWaitRange({ from, to }, now, log, latest)
+    if (!span.ok) return span
+    return parsed({
+      freshness: span.value.nowMs === null ? 'log' : 'minute',
+      list: 'waits',
+      compute: (books) => waits(books, span.value, from === undefined),
     })
   },
   contests(log, { query }) {

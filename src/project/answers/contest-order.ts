@@ -1,6 +1,6 @@
 import type { Amount } from '../../protocol/amount.ts'
 import type { ContestSort } from '../../protocol/enumerations.ts'
-import type { ContestFilter, ContestSearch, FoundContests } from '../fold/books.ts'
+import type { Books, ContestFilter, ContestSearch, FoundContests } from '../fold/books.ts'
 import { closingKey, type ContestState, outcomeOf, poolOf, prizeTotals, unpaidOf } from '../fold/contest.ts'
 import { hasWords, joinWords } from './contest-words.ts'
 import { contestWire } from './contests.ts'
@@ -31,6 +31,18 @@ export function isAsked(contest: ContestState, { statuses, outcomes }: ContestFi
     (statuses === null || statuses.includes(contest.status)) &&
     (outcomes === null || outcomes.includes(outcomeOf(contest)))
   )
+}
+
+/** Contests among all of them that closed in a range, the newest close first. */
+export function closedAmong(
+  all: Iterable<ContestState>,
+  { fromMs, toMs, limit }: Parameters<Books['closedContests']>[0],
+): readonly ContestState[] {
+  const at = ({ closedAt }: ContestState): number => closedAt ?? -1
+  return [...all]
+    .filter((contest) => at(contest) >= fromMs && at(contest) < toMs)
+    .toSorted((a, b) => at(b) - at(a) || newest(a, b))
+    .slice(0, limit)
 }
 
 /** Finds contests among all of them, without an index. */

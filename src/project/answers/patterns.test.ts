@@ -144,6 +144,8 @@ function booksOf(log: readonly Play[]): Books {
     contest: () => undefined,
     contests: () => [],
     findContests: () => ({ contests: [], next: null }),
+    closedContests: () => [],
+    lastPayout: () => null,
     payoutLines: () => [],
     unpaid: () => [],
     unpaidTotals: (_contestId, now) => totalsOfRows([], now),

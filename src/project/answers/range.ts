@@ -4,7 +4,7 @@ import { type Parsed, parsed, type Problem, refused } from '../../protocol/probl
 import { type Bucket, BUCKETS } from '../../protocol/enumerations.ts'
 import type { Launch, Now, Span } from '../../protocol/endpoints/figure-endpoints.ts'
 import { atOf, presentOf } from './as-of.ts'
-import { ceilOn, type Grid, GRIDS, PATTERN_GRID } from './bucket-grid.ts'
+import { ceilOn, type Grid, GRIDS, PATTERN_GRID, WAIT_GRID } from './bucket-grid.ts'
 import type { Books } from '../fold/books.ts'
 
 /** Range of a request. Absent bounds are derived. */
@@ -62,6 +62,16 @@ export function resolvePatternRange(
     ],
     members: { maxDays: PATTERN_DAYS_MAX },
   })
+}
+
+/** Range of `/waits`, aligned to the minute. `latest` as in `resolveRange`. */
+export function resolveWaitRange(
+  query: SpanQuery,
+  now: Ms,
+  log: LogEnds,
+  latest: Ms = now,
+): Parsed<ResolvedSpan> {
+  return resolveSpan(query, WAIT_GRID, { now, latest }, log)
 }
 
 /** Bounds of the buckets of a range, in order: each is the end of one bucket and the start of the next. */

@@ -73,6 +73,10 @@ export type Books = Readonly<{
   contests(
     query: ContestFilter & Readonly<{ after: ContestId | null; limit: number }>,
   ): readonly ContestWire[]
+  /** Contests that closed or were cancelled from `fromMs` on and before `toMs`, the newest close first. */
+  closedContests(range: Readonly<{ fromMs: Ms; toMs: Ms; limit: number }>): readonly ContestState[]
+  /** Moment of the last payout of a contest and kind that stands; null without one. */
+  lastPayout(contestId: ContestId, kind: string): Ms | null
   /** Contests that a search finds, in its order. */
   findContests(search: ContestSearch): FoundContests
   /** Lines of a contest's payouts, refunds and their corrections after `after`, by seq. */
@@ -92,6 +96,8 @@ export type HeadBooks = Pick<
   Books,
   | 'contest'
   | 'contests'
+  | 'closedContests'
+  | 'lastPayout'
   | 'findContests'
   | 'payoutLines'
   | 'unpaid'

@@ -58,6 +58,9 @@ export type Repository = StoredLots &
     priceBefore(seq: Seq): StandingPrice | undefined
   }>
 
+/** A payout of a prize; `stands` is false once it is corrected. */
+export type PrizePayout = Readonly<{ contestId: ContestId; kind: string; atMs: Ms; stands: boolean }>
+
 /** Moment of the last event that may have changed the lots of one contest and kind. */
 export type LotMoment = Readonly<{ contestId: ContestId; kind: string; atMs: Ms }>
 
@@ -73,6 +76,8 @@ export type Changes = LotChanges &
     holds: Map<string, Hold>
     /** Last event that may have changed lots of a contest and kind. */
     lotMoments: Map<string, LotMoment>
+    /** Payouts of prizes that were published or corrected. */
+    prizePayouts: Map<Seq, PrizePayout>
     loyalty: Map<Month, LoyaltyState>
     /** Kinds of prize in the batch. */
     prizeKinds: Set<string>
@@ -112,6 +117,7 @@ function noChanges(): Changes {
     lotMoments: new Map(),
     takes: new Map(),
     takers: new Map(),
+    prizePayouts: new Map(),
     loyalty: new Map(),
     prizeKinds: new Set(),
     prices: new Map(),
@@ -189,6 +195,7 @@ function applyByType(fold: Fold, effect: Effect): void {
     case 'payout':
       switch (ruleKind(type, kind)) {
         case '*':
+          notePayout(fold, effect)
           return applyToLots(fold, effect, applyTaking)
         case 'refund':
         case 'loyalty':
@@ -275,6 +282,13 @@ function applyPrize(
   const claim = details?.claim ?? false
   const amounts = { amount: kots, unpaid: kots }
   addLot(book, repository, { seq, contestId, kind, atMs, ...amounts, ...terms, heldFrom: seq, claim })
+}
+
+/** Notes that a payout of a prize is published, or that its correction is. */
+function notePayout(fold: Fold, { cause: { event }, sign }: Effect): void {
+  const { seq, contestId, kind, atMs } = event
+  if (contestId === null) return
+  fold.changes.prizePayouts.set(seq, { contestId, kind, atMs, stands: sign === 1 })
 }
 
 /** Takes a payout or an expiry from the lots. */

@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { keysOf, recordOf } from '../brand.ts'
 import { BUCKETS, FLOW_DIVISIONS } from '../enumerations.ts'
-import { TZ_MINUTES_MAX } from '../parameters.ts'
+import { TZ_MINUTES_MAX, WAIT_CONTESTS_MAX } from '../parameters.ts'
 import { FORMAT, timeOf } from './endpoint-parameters.ts'
 import {
   amountSchema,
   asOfSchema,
+  contestId,
   type Described,
   momentOrNull,
   momentSchema,
   numberSchema,
   price,
+  textSchema,
 } from './resource-fields.ts'
 
 // Endpoints that answer totals, at a moment or over a range (PROTOCOL.md, section 7). An answer is a schema: its type,
@@ -189,6 +191,51 @@ const patternsSchema = z
 export type Patterns = Described<typeof patternsSchema>
 export type PatternFigures = Omit<Patterns['byHour'][number], 'hour'>
 
+const span = (meaning: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `${meaning}; null when none is paid`, 'x-unit': 'milliseconds' })
+const waitFields = {
+  paid: numberSchema.describe('Contests that are paid, none of whose prizes expired'),
+  p50Ms: span('Longest time from close to paid of the faster half of them'),
+  p90Ms: span('Longest time from close to paid of the fastest nine of ten'),
+  maxMs: span('Longest time from close to paid'),
+  waiting: numberSchema.describe('Contests whose prizes are not all paid'),
+  oldest: z
+    .strictObject({ contestId, ...momentSchema('closedAt', 'When it closed') })
+    .nullable()
+    .describe('The contest that has waited longest; null when none waits'),
+}
+
+const waitsSchema = z
+  .strictObject({
+    asOf: asOfSchema,
+    now: nowOrNull,
+    ...range,
+    contests: z
+      .strictObject({
+        closed: numberSchema.describe('Contests that closed in the range: the sum of the four below'),
+        paid: numberSchema.describe('Contests of outcome `paid`'),
+        expired: numberSchema.describe(
+          'Contests of outcome `lapsed`: all is settled, and some prizes expired',
+        ),
+        cancelled: numberSchema.describe('Contests that were cancelled, at that moment'),
+        waiting: numberSchema.describe('Contests without an outcome, and those of outcome `owing`'),
+      })
+      .describe('Number of contests that closed in the range, by what became of them'),
+    all: z.strictObject(waitFields).describe('Times from the close of a contest to its `contest/paid`'),
+    kinds: z
+      .array(z.strictObject({ kind: textSchema.describe('Kind of prize'), ...waitFields }))
+      .describe(
+        'The same by kind of prize: times from the close to the last payout of the kind, 0 if that was before the close',
+      ),
+  })
+  .describe('Times from the close of contests until they were paid')
+
+export type Waits = Described<typeof waitsSchema>
+export type WaitFigures = Waits['all']
+
 /** Span of an answer, aligned to its buckets. */
 export type Span = Pick<Flows, 'from' | 'fromMs' | 'to' | 'toMs'>
 
@@ -268,6 +315,25 @@ export const FIGURE_ENDPOINTS = {
     table: { list: 'buckets', row: 'a bucket' },
     caching: 'revalidate',
     work: 'brief',
+    page: true,
+    check: 'recomputed',
+  },
+  waits: {
+    meaning: 'How long contests took from their close until they were paid, and which still wait',
+    answer: 'Waits',
+    schema: waitsSchema,
+    parameters: {
+      from: timeOf(
+        `90 days before \`to\`, but not before the first event’s minute, nor before the newest ${WAIT_CONTESTS_MAX} contests`,
+        'Start of the range in which contests closed, inclusive, floored to the minute',
+      ),
+      to: timeOf('the end of the present minute', 'End of that range, exclusive, ceiled to the minute'),
+      ...FORMAT,
+    },
+    table: { list: 'kinds', row: 'a kind of prize' },
+    problems: ['range-too-long'],
+    caching: 'revalidate',
+    work: 'long',
     page: true,
     check: 'recomputed',
   },

@@ -11,7 +11,7 @@ type Kind = Pick<KindSeen, 'type' | 'kind'>
 const CHANGED_BY_PAYOUT: Readonly<Record<RuleKind<'payout'>, readonly ChangedList[]>> = {
   refund: ['contests', 'prizes'],
   loyalty: ['loyalty', 'schedule'],
-  '*': ['contests', 'prizes'],
+  '*': ['contests', 'prizes', 'waits'],
 }
 
 /** Seq of the newest event of the kinds that pass `isMeant`; 0 when there is none. */

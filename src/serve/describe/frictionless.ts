@@ -241,6 +241,11 @@ function monthFiles(base: string, { month, manifest: json }: MonthState): readon
 const TABLES = {
   contests: { title: 'Contests', key: 'id', rows: 'The first 10,000; the header Link has the next' },
   payouts: { title: 'Unpaid prizes', key: null, rows: 'The first 10,000; the header Link has the next' },
+  waits: {
+    title: 'Waits',
+    key: 'kind',
+    rows: 'Contests that closed in the last 90 days; from and to choose others',
+  },
   flows: { title: 'Flows', key: 'at', rows: 'The last 90 days; from, to and bucket choose others' },
   funds: { title: 'Funds', key: 'at', rows: 'The last 90 days; from, to and bucket choose others' },
   patterns: { title: 'Patterns', key: null, rows: 'The last 28 days in UTC; from, to and tz choose others' },

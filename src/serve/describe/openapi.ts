@@ -139,8 +139,17 @@ const PROBLEM_SCHEMA: JsonSchema = {
     },
     maxDays: {
       type: 'integer',
-      description: 'With `range-too-long`: longest range allowed',
+      description: 'With `range-too-long` of `/patterns`: longest range allowed',
       'x-unit': 'days',
+    },
+    maxContests: {
+      type: 'integer',
+      description: 'With `range-too-long` of `/waits`: most contests that may have closed in the range',
+      'x-unit': 'contests',
+    },
+    from: {
+      type: ['string', 'null'],
+      description: 'With `range-too-long` of `/waits`: the earliest `from` that fits; null when none does',
     },
     errors: { type: 'array', description: 'Wrong parameters', items: fault },
   },

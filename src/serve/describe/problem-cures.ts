@@ -38,8 +38,8 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     cure: 'Use the wider bucket that the member `bucket` names, or split the range.',
   },
   'range-too-long': {
-    meaning: 'The range has more days than one answer counts.',
-    cure: 'Shorten it to `maxDays` days. Amounts of ranges side by side add up.',
+    meaning: 'The range has more days, or more contests that closed, than one answer counts.',
+    cure: 'Shorten it to `maxDays` days, or begin at the moment that the member `from` names. Amounts and counts of ranges side by side add up.',
   },
   'cursor-ahead': {
     meaning: 'The cursor is beyond the newest event, whose seq is the member `head`.',

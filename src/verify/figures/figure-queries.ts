@@ -2,7 +2,7 @@ import type { RecomputedEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import { boundOf, DAY_MS, floorTo, MINUTE_MS, type Ms, msOf } from '../../protocol/moment.ts'
 import { ENDPOINT_PATHS } from '../../protocol/paths.ts'
 import { wordsOf } from '../../project/answers/contest-words.ts'
-import { BUCKETS_MAX, SEARCH_EXAMINED_MAX } from '../../protocol/parameters.ts'
+import { BUCKETS_MAX, SEARCH_EXAMINED_MAX, WAIT_CONTESTS_MAX } from '../../protocol/parameters.ts'
 import { type Bucket, BUCKETS, CONTEST_OUTCOMES, CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { Source } from '../reading/source.ts'
 import { WORD } from '../../protocol/rules.ts'
@@ -38,6 +38,7 @@ const QUERIES: Readonly<Partial<Record<RecomputedEndpoint, (known: Known) => Que
   flows: ({ extent }) => rangeQueries('flows', extent),
   funds: ({ extent }) => rangeQueries('funds', extent),
   patterns: ({ extent }) => patternQueries(extent),
+  waits: ({ extent, contests }) => waitQueries(extent, contests.length),
   contests: (known) => contestQueries(known),
   contest: ({ picked }) => (picked === undefined ? [] : [figureQuery('contest', '', picked)]),
   contestLedger: ({ contests }) => contests.map((id) => figurePages('contestLedger', id)),
@@ -190,6 +191,15 @@ function pastRange({ firstMs, lastMs }: LogExtent, bucket: Bucket): readonly str
   const to = floor(lastMs)
   const from = Math.max(0, floor(firstMs), shift(to, -BUCKETS_MAX))
   return from < to ? [`?from=${from}&to=${to}&bucket=${bucket}`] : []
+}
+
+/** Queries for the default range of waits, and for the whole log when its contests fit one answer. */
+function waitQueries(extent: LogExtent | null, contests: number): Queries {
+  const present = figureQuery('waits')
+  if (extent === null || contests > WAIT_CONTESTS_MAX) return [present]
+  const from = floorTo(extent.firstMs, MINUTE_MS)
+  const to = floorTo(extent.lastMs, MINUTE_MS)
+  return from < to ? [present, figureQuery('waits', `?from=${from}&to=${to}`)] : [present]
 }
 
 /** Queries for the default range of patterns, and for the last year in another time zone. */

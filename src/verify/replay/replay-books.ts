@@ -15,7 +15,7 @@ import {
   type Take,
   underHold,
 } from '../../project/fold/contest.ts'
-import { findAmong, isAsked } from '../../project/answers/contest-order.ts'
+import { closedAmong, findAmong, isAsked } from '../../project/answers/contest-order.ts'
 import { contestWire } from '../../project/answers/contests.ts'
 import { type EventType, isListedPayout } from '../../protocol/rules.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
@@ -116,6 +116,7 @@ function openReplayState(): ReplayState {
   const prices = new Map<Seq, Price>()
   const contests = new Map<ContestId, ContestState>()
   const payouts = new Map<ContestId, PayoutLines>()
+  const paid = new Map<string, Map<Seq, Ms>>()
   const loyalty = new Map<Month, LoyaltyState>()
   const corrections = new Map<Seq, Correction>()
 
@@ -147,7 +148,7 @@ function openReplayState(): ReplayState {
         return found === undefined ? undefined : { seq: found[0], price: found[1] }
       },
     },
-    listings: listingsOf({ contests, payouts, loyalty, corrections, lots }),
+    listings: listingsOf({ contests, payouts, paid, loyalty, corrections, lots }),
     put(changes) {
       for (const entry of changes.entries.values()) {
         events.add(entry)
@@ -164,6 +165,13 @@ function openReplayState(): ReplayState {
         if (correction !== undefined) corrections.set(seq, { ...correction, restatement })
       }
       for (const [id, contest] of changes.contests) contests.set(id, contest)
+      for (const [seq, { contestId, kind, atMs, stands }] of changes.prizePayouts) {
+        const key = kindKey(contestId, kind)
+        const ofKind = paid.get(key) ?? new Map<Seq, Ms>()
+        if (stands) ofKind.set(seq, atMs)
+        else ofKind.delete(seq)
+        paid.set(key, ofKind)
+      }
       for (const [month, state] of changes.loyalty) loyalty.set(month, state)
       for (const lot of changes.lots.values()) lots.putLot(lot)
       for (const hold of changes.holds.values()) lots.putHold(hold)
@@ -237,12 +245,14 @@ function openLots(): Lots {
 type StateTables = Readonly<{
   contests: ReadonlyMap<ContestId, ContestState>
   payouts: ReadonlyMap<ContestId, PayoutLines>
+  /** Moments of the payouts of prizes that stand, in their order, by contest and kind. */
+  paid: ReadonlyMap<string, ReadonlyMap<Seq, Ms>>
   loyalty: ReadonlyMap<Month, LoyaltyState>
   corrections: ReadonlyMap<Seq, Correction>
   lots: Lots
 }>
 
-function listingsOf({ contests, payouts, loyalty, corrections, lots }: StateTables): HeadBooks {
+function listingsOf({ contests, payouts, paid, loyalty, corrections, lots }: StateTables): HeadBooks {
   return {
     contest: (id) => contests.get(id),
     contests({ after, limit, ...filter }) {
@@ -254,6 +264,8 @@ function listingsOf({ contests, payouts, loyalty, corrections, lots }: StateTabl
         .slice(0, limit)
         .map(contestWire)
     },
+    closedContests: (range) => closedAmong(contests.values(), range),
+    lastPayout: (contestId, kind) => [...(paid.get(kindKey(contestId, kind))?.values() ?? [])].at(-1) ?? null,
     findContests: (search) => findAmong(contests.values(), search),
     payoutLines(contestId, after, limit) {
       const { seqs, lines } = payouts.get(contestId) ?? { seqs: [], lines: [] }

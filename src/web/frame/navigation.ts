@@ -15,7 +15,14 @@ type Section = Readonly<{
 const SECTIONS: readonly Section[] = [
   { to: '/', label: 'Today', also: ['/summary'] },
   { to: '/contests', label: 'Contests', also: ['/schedule'] },
-  { to: '/payouts', label: 'Unpaid' },
+  {
+    to: '/payouts',
+    label: 'Unpaid',
+    pages: [
+      ['/payouts', 'Unpaid prizes'],
+      ['/waits', 'How long it takes'],
+    ],
+  },
   {
     to: '/flows',
     label: 'Money',

@@ -106,6 +106,16 @@ export function spanBetween(from: string, to: string): string {
   return spanWords(Math.abs(Date.parse(to) - Date.parse(from)))
 }
 
+/** Hours up to which a bound of time has hours. */
+const HOUR_BOUND_MAX = 96
+
+/** Time within which something happened, rounded up so that it is true: `62 hours`, from five days on `12 days`. */
+export function withinWords(ms: number): string {
+  const hours = Math.max(1, Math.ceil(ms / HOUR))
+  if (hours === 1) return 'an hour'
+  return hours <= HOUR_BOUND_MAX ? `${hours} hours` : `${Math.ceil(ms / DAY)} days`
+}
+
 /** Length of time in at most two units: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
 function spanWords(ms: number): string {
   if (ms >= WHOLE_DAYS_FROM) return `${dayOf(ms)} days`

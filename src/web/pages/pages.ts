@@ -19,6 +19,7 @@ import { statusPage } from './status/status-page.ts'
 import { summaryPage } from './summary/summary-page.ts'
 import { todayPage } from './summary/today-page.ts'
 import { verifyPage } from './verify/verify-page.ts'
+import { waitsPage } from './payouts/waits-page.ts'
 
 /** Pages without an endpoint at their path. */
 type OtherPage = 'home' | 'find' | 'about' | 'api' | 'errors' | 'stream' | 'verify'
@@ -31,6 +32,7 @@ const BY_NAME: { readonly [Id in EndpointWithPage]: EndpointPage<Id> } & Readonl
   contests: contestsPage,
   contestLedger: contestLedgerPage,
   payouts: payoutsPage,
+  waits: waitsPage,
   schedule: schedulePage,
   flows: flowsPage,
   funds: fundsPage,

@@ -15,6 +15,7 @@ import { lengthWords } from './shown-words.ts'
  * - `share /a /b`: a of b in whole per cent, cut off; `Nothing`, or `Less than 1%`
  * - `seconds /a`: milliseconds as whole seconds, cut off
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
+ * - `within /a`: milliseconds as a bound, rounded up to hours, from five days on to days
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
  * - `range /from /to /launched /newest /now? /buckets`: the part of a range that the log covers, as `October 2026` or `3 to 5 October 2026`
@@ -72,6 +73,11 @@ export function evaluate(
       return String(digitsOf(first) / 1_000n)
     case 'span':
       return lengthWords(Date.parse(String(second)) - Date.parse(String(first)))
+    case 'within': {
+      const hours = Math.ceil(Number(first) / 3_600_000)
+      if (hours <= 1) return 'an hour'
+      return hours > 96 ? `${Math.ceil(Number(first) / 86_400_000)} days` : `${hours} hours`
+    }
     case 'all-paid':
       return allZero(found.flat()) ? 'All paid' : ''
     case 'none-open':

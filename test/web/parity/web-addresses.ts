@@ -17,6 +17,7 @@ export const ADDRESSES: readonly string[] = [
   '/contests?after=2&limit=1',
   '/contests/1/ledger',
   '/contests/2/ledger',
+  '/waits?to=2026-10-01T00:05Z',
   '/payouts?contestId=1',
   '/payouts?contestId=2',
   '/payouts?contestId=1,2',
