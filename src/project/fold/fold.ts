@@ -59,7 +59,7 @@ export type Repository = StoredLots &
   }>
 
 /** A payout of a prize; `stands` is false once it is corrected. */
-export type PrizePayout = Readonly<{ contestId: ContestId; kind: string; atMs: Ms; stands: boolean }>
+type PrizePayout = Readonly<{ contestId: ContestId; kind: string; atMs: Ms; stands: boolean }>
 
 /** Moment of the last event that may have changed the lots of one contest and kind. */
 export type LotMoment = Readonly<{ contestId: ContestId; kind: string; atMs: Ms }>

@@ -90,8 +90,11 @@ const summarySchema = z
 export type Summary = Described<typeof summarySchema>
 
 const NOW = 'Present that a bound of the range was derived from, floored to the minute'
-const nowOrNull = z
+/** Named schema, so that the documents define it once. */
+export const rangePresentSchema = z
   .strictObject(momentSchema('at', NOW))
+  .describe('Present that the answer was computed with')
+const nowOrNull = rangePresentSchema
   .nullable()
   .describe('Present that the answer was computed with; null when the request gives the whole range')
 const range = {
@@ -196,16 +199,17 @@ const span = (meaning: string) =>
     .int()
     .nullable()
     .meta({ description: `${meaning}; null when none is paid`, 'x-unit': 'milliseconds' })
+/** Named schema, as above. */
+export const oldestWaitSchema = z
+  .strictObject({ contestId, ...momentSchema('closedAt', 'When it closed') })
+  .describe('The contest that has waited longest')
 const waitFields = {
   paid: numberSchema.describe('Contests that are paid, none of whose prizes expired'),
   p50Ms: span('Longest time from close to paid of the faster half of them'),
   p90Ms: span('Longest time from close to paid of the fastest nine of ten'),
   maxMs: span('Longest time from close to paid'),
   waiting: numberSchema.describe('Contests whose prizes are not all paid'),
-  oldest: z
-    .strictObject({ contestId, ...momentSchema('closedAt', 'When it closed') })
-    .nullable()
-    .describe('The contest that has waited longest; null when none waits'),
+  oldest: oldestWaitSchema.nullable().describe('The contest that has waited longest; null when none waits'),
 }
 
 const waitsSchema = z

@@ -10,7 +10,11 @@ import {
 import { eventTypeSchema } from '../../protocol/endpoints/description-endpoints.ts'
 import { ENDPOINTS } from '../../protocol/endpoints/endpoints.ts'
 import { pageBoundsSchema } from '../../protocol/endpoints/event-endpoints.ts'
-import { bucketSchema } from '../../protocol/endpoints/figure-endpoints.ts'
+import {
+  bucketSchema,
+  oldestWaitSchema,
+  rangePresentSchema,
+} from '../../protocol/endpoints/figure-endpoints.ts'
 import { archiveMonthSchema, manifestSchema } from '../../protocol/endpoints/file-endpoints.ts'
 import { asOfSchema, momentSchema, now, seq } from '../../protocol/endpoints/resource-fields.ts'
 import type { JsonSchema } from '../../protocol/schema.ts'
@@ -24,6 +28,8 @@ const PART_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   AsOf: asOfSchema,
   Present: now,
   BucketWidth: bucketSchema,
+  RangePresent: rangePresentSchema,
+  OldestWait: oldestWaitSchema,
   ContestRow: contestRowSchema,
   PlannedMoment: plannedSchema,
   UnpaidPrize: unpaidSchema,

@@ -18,7 +18,7 @@ export const waitsPage: EndpointPage<'waits'> = {
   endpoint: 'waits',
   permalink: ({ from, to }) => `/waits?from=${from}&to=${to}`,
   title: () => 'How long until prizes are paid',
-  description: (waits) => plainText(headlineOf(waits)),
+  description: (waits) => `${plainText(headlineOf(waits))}.`,
   csv: (answer) => answerTable('waits', answer),
   heading: (waits) => html`<h1>${headlineOf(waits)}</h1>`,
   render: (waits, view) =>
