@@ -250,6 +250,7 @@ function startReading(charts: HTMLElement): void {
     if (!isPointed) restore()
     else show({ ...shown, index: Math.min(shown.index, newest().index) }, until)
   })
+  addEventListener('resize', () => show(shown, until))
   // The browser may keep this page, and show it again.
   addEventListener('pagehide', restore)
   show(shown)

@@ -45,6 +45,7 @@ function startMarks(plot: SVGSVGElement): void {
   })
   const clear = (): void => show((kept = null))
   document.addEventListener('daybook-changed', clear)
+  addEventListener('resize', () => show(shown))
   onDismiss(plot, clear)
 }
 
