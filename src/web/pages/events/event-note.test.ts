@@ -24,7 +24,7 @@ const NOTES: Readonly<Record<string, string>> = {
   2: '“Fifth &lt;b&gt;”, opens 1 Oct 2026 01:00:00 UTC, closes 2 Oct 2026 01:00:00 UTC',
   3: 'opens 2 Oct 2026 00:00:00 UTC, closes 3 Oct 2026 00:00:00 UTC',
   4: '0.031200000000 US dollars',
-  6: 'cancels 5',
+  6: 'cancels 5, reason: “Twice”',
   7: 'replaces 5',
 }
 

@@ -20,12 +20,12 @@ export async function askDetails(
   return askEndpoint(view, 'events', { query })
 }
 
-/** Line below an event's type with its price, title, planned times or corrected event; null without any. */
+/** Line below an event's type with its price, title, planned times, corrected event or reason; null without any. */
 export function eventNote(
   seq: number,
   { answer: { details }, address }: LinkedAnswer<EventsPage>,
 ): Html | null {
-  const { price, title, opensAt, closesAt, corrects, restates } = details?.[seq] ?? {}
+  const { price, title, opensAt, closesAt, corrects, restates, reason } = details?.[seq] ?? {}
   const parts = [
     price === undefined ? null : html`${priceHtml(String(price))} US dollars`,
     title === undefined ? null : html`“${quotedText(String(title))}”`,
@@ -33,6 +33,7 @@ export function eventNote(
     closesAt === undefined ? null : html`closes ${momentOf(String(closesAt))}`,
     corrects === undefined ? null : html`cancels ${eventLink(Number(corrects))}`,
     restates === undefined ? null : html`replaces ${eventLink(Number(restates))}`,
+    reason === undefined ? null : html`reason: “${quotedText(String(reason))}”`,
   ].filter((part) => part !== null)
   if (parts.length === 0) return null
   const listed = parts.map((part, index) => (index === 0 ? part : html`, ${part}`))
