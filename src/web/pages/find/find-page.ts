@@ -43,19 +43,23 @@ export const findPage: Page<null> = {
     const suggested = await askSuggested(view)
     const found = await search(query, view)
     const status = await askEndpoint(view, 'status')
-    return html`<div class="two">
-        <section>
-          ${searchBox(suggested.answer, query)} ${query === '' ? null : resultOf(found, query, status, view)}
-        </section>
-        ${EXAMPLES}
-      </div>
-      ${jsonLinks([
-        ...found.matches.flatMap((match) => ('found' in match ? [[match.is, match.found] as const] : [])),
-        ...(found.titled === null ? [] : [['contests found', found.titled] as const]),
-        ...found.nearest.map(({ list }) => ['similar titles', list] as const),
-        ['the newest event', status],
-        ['suggested titles', suggested],
-      ])}`
+    const box = searchBox(suggested.answer, query)
+    const story =
+      query === ''
+        ? html`${box}
+            <section data-chrome>${examples('terms')}</section>`
+        : html`<div class="two">
+            <section>${box} ${resultOf(found, query, status, view)}</section>
+            <aside aria-label="What can be found" data-chrome>${examples('fields')}</aside>
+          </div>`
+    return html`${story}
+    ${jsonLinks([
+      ...found.matches.flatMap((match) => ('found' in match ? [[match.is, match.found] as const] : [])),
+      ...(found.titled === null ? [] : [['contests found', found.titled] as const]),
+      ...found.nearest.map(({ list }) => ['similar titles', list] as const),
+      ['the newest event', status],
+      ['suggested titles', suggested],
+    ])}`
   },
 }
 
@@ -177,25 +181,25 @@ function nothingFound(isTx: boolean, number: boolean, { answer, address }: Linke
   </div>`
 }
 
-const EXAMPLES = html`<aside aria-label="What can be found" data-chrome>
-  <h2>What can be found</h2>
-  <dl class="fields">
-    <dt>duel coffee</dt>
-    <dd>contests whose titles have words that begin like this</dd>
-    <dt>contest 42</dt>
-    <dd>a contest by its number</dd>
-    <dt>event 1200</dt>
-    <dd>an event by its number</dd>
-    <dt>3 Oct 2026</dt>
-    <dd>the events of a day, also as 2026-10-03 or yesterday; with 12:00 those from that time on</dd>
-    <dt>October 2026</dt>
-    <dd>the file of a month</dd>
-    <dt>1 Oct to 5 Oct</dt>
-    <dd>what was spent and paid between two days, months or times</dd>
-    <dt>a transaction</dt>
-    <dd>the events that name it; its URL at an explorer works too</dd>
-  </dl>
-</aside>`
+/** Examples of queries, in a list that fits the page or in one that fits beside an answer. */
+const examples = (list: 'terms' | 'fields'): Html =>
+  html`<h2>What can be found</h2>
+    <dl class="${list}">
+      <dt>duel coffee</dt>
+      <dd>contests whose titles have words that begin like this</dd>
+      <dt>contest 42</dt>
+      <dd>a contest by its number</dd>
+      <dt>event 1200</dt>
+      <dd>an event by its number</dd>
+      <dt>3 Oct 2026</dt>
+      <dd>the events of a day, also as 2026-10-03 or yesterday; with 12:00 those from that time on</dd>
+      <dt>October 2026</dt>
+      <dd>the file of a month</dd>
+      <dt>1 Oct to 5 Oct</dt>
+      <dd>what was spent and paid between two days, months or times</dd>
+      <dt>a transaction</dt>
+      <dd>the events that name it; its URL at an explorer works too</dd>
+    </dl>`
 
 /** Possible page of a query, with the answer that describes it. */
 type Match =

@@ -45,7 +45,7 @@ export const patternsPage: EndpointPage<'patterns'> = {
   heading: (patterns, view) => html`<h1>${headlineOf(patterns, view)}</h1>`,
   render(patterns, view) {
     const [spent, ...others] = heatsOf(patterns, view)
-    return html`${controlsOf(patterns, view)} ${leadOf(patterns, spent, view)}
+    return html`${leadOf(patterns, spent, view)} ${controlsOf(patterns, view)}
       <section>
         ${sectionHead('Spent on play', html`<span>in ${view.site.token} (k = thousand)</span>`)}
         ${spent === undefined ? null : heatTable(spent)}
