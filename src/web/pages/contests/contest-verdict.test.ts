@@ -92,7 +92,7 @@ suite("a contest's page begins with whether it is paid", () => {
       'while it runs and a prize of it waits',
       [...running, termed('30', 'daily', { claim: true }), payout('10', 'daily')],
       'Was to close 2 Oct 01:00 UTC, 23 h ago',
-      '70.00 KOTS are in the pool now. 30.00 KOTS were won so far, of which 20.00 KOTS are unpaid. To be claimed: daily.',
+      '70.00 KOTS are in the pool now. 30.00 KOTS were won so far, of which 20.00 KOTS are unpaid. To be claimed: winners of the day.',
     ],
     [
       'while it runs and all that was won is paid',
@@ -110,7 +110,7 @@ suite("a contest's page begins with whether it is paid", () => {
       'when it was cancelled after prizes had been won',
       [...running, termed('30', 'daily', {}), payout('10', 'daily'), cancellation, payout('70', 'refund')],
       'Cancelled',
-      '70.00 KOTS went back to players. 30.00 KOTS were won before, of which 20.00 KOTS are unpaid. Can be paid now: daily.',
+      '70.00 KOTS went back to players. 30.00 KOTS were won before, of which 20.00 KOTS are unpaid. Can be paid now: winners of the day.',
     ],
     [
       'when it was cancelled, and what had been won was paid or has expired',
