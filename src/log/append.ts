@@ -189,7 +189,7 @@ function loadState(db: DatabaseSync, prefix: PrefixReader, repository: Repositor
 function reachChunk({ chunk, fold, head }: State, { seq, atMs }: DaybookEvent, rows: WaitingRows): Chunk {
   if (chunk !== null && !beginsChunk(head.atMs, seq - chunk.seq, atMs)) return chunk
   const id = nextChunk(chunk?.id ?? null, atMs)
-  rows.totals.push([id, atMs, encodeTotalsRow(seq, fold.tally)])
+  rows.totals.push({ id, atMs, ...encodeTotalsRow(seq, fold.tally) })
   return { id, seq }
 }
 

@@ -20,7 +20,7 @@ const COMPARED: readonly (readonly [table: string, columns: string])[] = [
   ['tx_events', 'seq, key'],
   ['tree_hashes', 'level * 1000000000000 + n, level, n, hash'],
   ['kinds', 'code, type, kind, first_seq'],
-  ['totals', 'id, at, row'],
+  ['totals', 'id, at, row, kinds'],
   ['week_sums', 'q, row'],
   ['contests', CONTEST_COLUMNS.join(', ')],
   ['contest_list', 'scheduled_seq, id, status, outcome, closes_at, pool, not_redeemed, words'],

@@ -35,8 +35,8 @@ export type PrefixReader = Readonly<{
   newestChunk(): Chunk | null
   /** The totals of all events before `ms`. */
   totalsBefore(ms: Ms): AsOfTotals
-  /** Totals before each of `bounds`, which are whole minutes in ascending order. */
-  totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
+  /** Totals before each of `bounds`, which are whole minutes in ascending order; with or without sums by kind. */
+  totalsBeforeEach(bounds: readonly Ms[], withKinds?: boolean): readonly AsOfTotals[]
   /** Seq of the last event before `ms`; 0 when there is none. */
   seqBefore(ms: Ms): Seq
   /** Kinds of a figure, in the order of their first events. */
@@ -59,8 +59,8 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   function rowIn(row: Row | undefined): RowBefore | undefined {
     if (row === undefined) return undefined
     const view = viewOf(row, 'row')
-    const { seq, figuresAt } = totalsRowAt(view, 0)
-    return { seq, totals: totalsOf(view, figuresAt, kindsOf) }
+    const found = totalsRowAt(view, 0, true)
+    return { seq: found.seq, totals: totalsOf(view, found, kindsOf) }
   }
 
   /** Row of the last chunk that begins before `ms`. */
@@ -108,21 +108,24 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
     newest,
     newestChunk() {
       const row = sql.newest.get()
-      return row === undefined ? null : { id: number(row, 'id'), seq: totalsRowAt(viewOf(row, 'row'), 0).seq }
+      return row === undefined
+        ? null
+        : { id: number(row, 'id'), seq: totalsRowAt(viewOf(row, 'row'), 0, true).seq }
     },
     totalsBefore,
-    totalsBeforeEach(bounds) {
+    totalsBeforeEach(bounds, withKinds = false) {
       // SQLite joins the rows into one blob. An array for each of a thousand rows would cost more than finding them.
-      const found = sql.firstFromEach.get(JSON.stringify(bounds.map(firstChunkFrom)))
+      const query = withKinds ? sql.firstFromEachWithKinds : sql.firstFromEach
+      const found = query.get(JSON.stringify(bounds.map(firstChunkFrom)))
       const view = found === undefined || found['rows'] === null ? NO_ROWS : viewOf(found, 'rows')
       const each: AsOfTotals[] = []
       let last = 0
       for (let at = 0; at < view.byteLength;) {
-        const { seq, figuresAt, figuresEnd } = totalsRowAt(view, at)
-        assert(seq >= last, `row ${seq} of the prefix totals follows ${last}`)
-        each.push(asOfRow(sql, { seq, totals: totalsOf(view, figuresAt, kindsOf) }))
-        at = figuresEnd
-        last = seq
+        const row = totalsRowAt(view, at, withKinds)
+        assert(row.seq >= last, `row ${row.seq} of the prefix totals follows ${last}`)
+        each.push(asOfRow(sql, { seq: row.seq, totals: totalsOf(view, row, kindsOf) }))
+        at = row.end
+        last = row.seq
       }
       if (each.length >= bounds.length) return each
       // Every event is before a bound that is after the last row.
@@ -155,6 +158,14 @@ export function openPrefixReader(db: DatabaseSync): PrefixReader {
   }
 }
 
+/** A row with its sums by kind. Without them, SQLite does not read their pages. */
+const WITH_KINDS = 'CAST(row || kinds AS BLOB)'
+
+function firstFromEach(column: string): string {
+  return `SELECT CAST(group_concat((SELECT ${column} FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB)
+    AS rows FROM json_each(?)`
+}
+
 function prepare(db: DatabaseSync) {
   return {
     head: db.prepare('SELECT seq, at FROM events WHERE seq = (SELECT max(seq) FROM events)'),
@@ -167,14 +178,14 @@ function prepare(db: DatabaseSync) {
     weekRow: db.prepare('SELECT row FROM week_sums WHERE q = ?'),
     weekWithRows: db.prepare('SELECT q FROM week_sums WHERE q <= ? ORDER BY q DESC LIMIT 1'),
     // Row of the first chunk at or after a whole minute, and the same for a list of minutes in ascending order.
-    firstFrom: db.prepare('SELECT row FROM totals WHERE id >= ? ORDER BY id LIMIT 1'),
-    firstFromEach: db.prepare(
-      `SELECT CAST(group_concat((SELECT row FROM totals WHERE id >= value ORDER BY id LIMIT 1), '') AS BLOB) AS rows
-       FROM json_each(?)`,
-    ),
+    firstFrom: db.prepare(`SELECT ${WITH_KINDS} AS row FROM totals WHERE id >= ? ORDER BY id LIMIT 1`),
+    firstFromEach: db.prepare(firstFromEach('row')),
+    firstFromEachWithKinds: db.prepare(firstFromEach(WITH_KINDS)),
     // `at` excludes the chunks of the same minute that begin later.
-    lastBefore: db.prepare('SELECT row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1'),
-    newest: db.prepare('SELECT id, row FROM totals WHERE id = (SELECT max(id) FROM totals)'),
+    lastBefore: db.prepare(
+      `SELECT ${WITH_KINDS} AS row FROM totals WHERE id < ? AND at < ? ORDER BY id DESC LIMIT 1`,
+    ),
+    newest: db.prepare(`SELECT id, ${WITH_KINDS} AS row FROM totals WHERE id = (SELECT max(id) FROM totals)`),
   }
 }
 

@@ -15,7 +15,7 @@ export type WaitingRows = Readonly<{
   treeHashes: LevelHash[]
   details: [seq: Seq, line: string][]
   refs: Map<string, { seq: Seq; digest: Uint8Array }>
-  totals: [id: number, atMs: Ms, row: Uint8Array][]
+  totals: { id: number; atMs: Ms; row: Uint8Array; kinds: Uint8Array }[]
   weeks: [q: Ms, row: Uint8Array][]
 }>
 
@@ -53,7 +53,7 @@ export function openRowWriter(
       for (const { level, index, hash } of rows.treeHashes) sql.treeHash.run(level, index, hash)
       for (const row of rows.details) sql.details.run(...row)
       for (const [ref, { seq, digest }] of rows.refs) sql.ref.run(ref, seq, digest)
-      for (const row of rows.totals) sql.totals.run(...row)
+      for (const { id, atMs, row, kinds } of rows.totals) sql.totals.run(id, atMs, row, kinds)
       for (const row of rows.weeks) sql.week.run(...row)
     },
     reload: () => void (codes = readCodes(db)),
@@ -70,7 +70,7 @@ function prepare(db: DatabaseSync) {
     treeHash: db.prepare('INSERT INTO tree_hashes (level, n, hash) VALUES (?, ?, ?)'),
     details: db.prepare('INSERT INTO details (seq, line) VALUES (?, ?)'),
     ref: db.prepare('INSERT INTO refs (ref, seq, digest) VALUES (?, ?, ?)'),
-    totals: db.prepare('INSERT INTO totals (id, at, row) VALUES (?, ?, ?)'),
+    totals: db.prepare('INSERT INTO totals (id, at, row, kinds) VALUES (?, ?, ?, ?)'),
     week: db.prepare('INSERT INTO week_sums (q, row) VALUES (?, ?)'),
     payout: db.prepare('INSERT INTO takes (contest, seq, lot) VALUES (?, ?, 0)'),
   }

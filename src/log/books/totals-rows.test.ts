@@ -34,17 +34,22 @@ const tallies = fc
 const seqs = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(seqOf)
 
 suite('a row of prefix totals', () => {
-  test('keeps any figures, also among other rows in one blob', () => {
+  test('keeps any figures, also among other rows in one blob, with or without their sums by kind', () => {
+    const several = fc.array(fc.tuple(seqs, tallies), { minLength: 1, maxLength: 5 })
     fc.assert(
-      fc.property(fc.array(fc.tuple(seqs, tallies), { minLength: 1, maxLength: 5 }), (rows) => {
-        const blob = Buffer.concat(rows.map(([seq, tally]) => encodeTotalsRow(seq, tally)))
+      fc.property(several, fc.boolean(), (rows, withKinds) => {
+        const parts = rows.map(([seq, tally]) => encodeTotalsRow(seq, tally))
+        const blob = Buffer.concat(parts.flatMap(({ row, kinds }) => (withKinds ? [row, kinds] : [row])))
         const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
         let at = 0
         for (const [seq, tally] of rows) {
-          const row = totalsRowAt(view, at)
+          const row = totalsRowAt(view, at, withKinds)
           assert.equal(row.seq, seq)
-          assert.deepEqual(tallyOf(totalsOf(view, row.figuresAt, () => KINDS)), tally)
-          at = row.figuresEnd
+          const totals = totalsOf(view, row, () => KINDS)
+          assert.deepEqual(recordOf(FIGURES, totals.figure), tally.figures)
+          if (withKinds) assert.deepEqual(tallyOf(totals), tally)
+          else assert.throws(() => totals.byKind('burned'), /were read without the kinds of burned/)
+          at = row.end
         }
         assert.equal(at, blob.byteLength)
       }),
@@ -54,7 +59,7 @@ suite('a row of prefix totals', () => {
   test('takes half as many bytes when every figure fits 64 bits', () => {
     const plain = { ...emptyTally(), figures: recordOf(FIGURES, () => 2n ** 63n - 1n) }
     const wide = { ...plain, figures: { ...plain.figures, treasury: 2n ** 63n } }
-    const [narrow, full] = [plain, wide].map((tally) => encodeTotalsRow(seqOf(1), tally).byteLength)
+    const [narrow, full] = [plain, wide].map((tally) => encodeTotalsRow(seqOf(1), tally).row.byteLength)
     assert.equal((full ?? 0) - (narrow ?? 0), 8 * FIGURES.length)
   })
 
@@ -82,17 +87,21 @@ suite('a row of prefix totals', () => {
   })
 
   test('is refused when it is cut short', () => {
-    const row = encodeTotalsRow(seqOf(7), emptyTally())
-    const view = new DataView(row.buffer, 0, row.byteLength - 1)
-    assert.throws(() => totalsRowAt(view, 0), /lies within its bytes/)
+    const { row, kinds } = encodeTotalsRow(seqOf(7), emptyTally())
+    const cut = (...parts: readonly Uint8Array[]): DataView => {
+      const whole = Uint8Array.from(Buffer.concat(parts))
+      return new DataView(whole.buffer, 0, whole.byteLength - 1)
+    }
+    assert.throws(() => totalsRowAt(cut(row), 0, false), /lies within its bytes/)
+    assert.throws(() => totalsRowAt(cut(row, kinds), 0, true), /lies within its bytes/)
   })
 
   test('has room for twice as many kinds of 128 bits as a log admits', () => {
     const kinds = (count: number): Map<string, bigint> =>
       new Map(Array.from({ length: count }, (_, index) => [`kind_${index}`, 2n ** 100n]))
     const tally = { ...emptyTally(), byKind: recordOf(KIND_FIGURES, () => kinds(2 * KINDS_MAX)) }
-    assert.ok(encodeTotalsRow(seqOf(7), tally).byteLength > 2 ** 14)
+    assert.ok(encodeTotalsRow(seqOf(7), tally).kinds.byteLength > 2 ** 14)
     const more = { ...tally, byKind: recordOf(KIND_FIGURES, () => kinds(8 * KINDS_MAX)) }
-    assert.throws(() => encodeTotalsRow(seqOf(7), more), /the totals before seq 7 take \d+ bytes/)
+    assert.throws(() => encodeTotalsRow(seqOf(7), more), /the sums by kind before seq 7 take \d+ bytes/)
   })
 })

@@ -14,7 +14,7 @@ import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
  * answer can never change once `isSettledBefore(head, range.toMs)`.
  */
 export function flows(books: Books, range: ResolvedRange): Flows {
-  return flowsOf(books, range, totalsAtBounds(books, range), () => ({}))
+  return flowsOf(books, range, books.totalsBeforeEach(boundsOf(range)), () => ({}))
 }
 
 /** Fields of a bucket with the parts of a figure by kind. */
@@ -29,7 +29,7 @@ export const KIND_MAPS = {
  * buckets times the kinds that the log has by then exceed `KIND_AMOUNTS_MAX`.
  */
 export function flowsByKind(books: Books, range: ResolvedRange): Parsed<Flows> {
-  const ends = totalsAtBounds(books, range)
+  const ends = books.totalsBeforeEach(boundsOf(range), true)
   const known = KIND_FIGURES.reduce((sum, figure) => sum + (ends.at(-1)?.totals.byKind(figure).size ?? 0), 0)
   const max = Math.floor(KIND_AMOUNTS_MAX / Math.max(1, known))
   const buckets = ends.length - 1
@@ -52,11 +52,6 @@ export function flowsByKind(books: Books, range: ResolvedRange): Parsed<Flows> {
 }
 
 type KindMaps = Partial<Pick<FlowBucket, (typeof KIND_MAPS)[KindFigure]>>
-
-/** Totals before each bound of a range. */
-function totalsAtBounds(books: Books, range: ResolvedRange): readonly AsOfTotals[] {
-  return books.totalsBeforeEach(boundsOf(range))
-}
 
 /** Answer of a range. `mapsOf` makes the further fields of each bucket. */
 function flowsOf(

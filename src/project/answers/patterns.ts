@@ -175,7 +175,7 @@ function addHours(books: Books, sums: readonly Sum[], { fromMs, toMs }: TimeSpan
   let start = pointOf(books.totalsBefore(at))
   while (at < toMs) {
     const ends = hourEnds({ fromMs: at, toMs }, originMs)
-    for (const [index, found] of books.totalsBeforeEach(ends).entries()) {
+    for (const [index, found] of books.totalsBeforeEach(ends, true).entries()) {
       // An hour without events costs only its look-up.
       if (found.seq !== start.seq) {
         const end = pointOf(found)

@@ -61,8 +61,11 @@ export type Books = Readonly<{
   totals(): AsOfTotals
   /** Totals of events with `at` < `ms`. One look-up when `ms` is a whole minute. */
   totalsBefore(ms: Ms): AsOfTotals
-  /** Totals before each of `bounds`, which are whole minutes in ascending order. One query for all. */
-  totalsBeforeEach(bounds: readonly Ms[]): readonly AsOfTotals[]
+  /**
+   * Totals before each of `bounds`, which are whole minutes in ascending order. One query for all. Without `withKinds` they
+   * have no sums by kind, which may be many.
+   */
+  totalsBeforeEach(bounds: readonly Ms[], withKinds?: boolean): readonly AsOfTotals[]
   /**
    * D(q): the activity before `q`, plus that before q − 7 days, and so on back to the first event. `q` is a multiple of
    * 15 minutes. Undefined from the end of the last settled week on (weeks end on UTC Mondays).

@@ -7,6 +7,7 @@ import {
   decodeInt128s,
   emptyTally,
   encodeInt128s,
+  encodeKinds,
   encodeTally,
   FIGURES,
   KIND_FIGURES,
@@ -74,8 +75,10 @@ suite('encoded figures', () => {
   test('are decoded as they were, in 64 bits and in 128', () => {
     fc.assert(
       fc.property(tallies, (tally) => {
-        const bytes = encodeTally(tally)
-        const totals = totalsOf(new DataView(bytes.buffer), 0, kindsOf)
+        const [figures, kinds] = [encodeTally(tally), encodeKinds(tally)]
+        const bytes = Uint8Array.from(Buffer.concat([figures, kinds]))
+        const at = { figuresAt: 0, kindsAt: figures.byteLength }
+        const totals = totalsOf(new DataView(bytes.buffer), at, kindsOf)
         assert.deepEqual(tallyOf(totals), tally)
         assert.equal(totals.amount('treasury'), tally.figures.treasury)
       }),

@@ -69,35 +69,57 @@ export function copyTally(tally: Tally): Tally {
 const SLOT_BYTES = 16
 /** Bytes of a figure in a row whose figures all fit 64 bits, which is nearly every row. */
 const NARROW_BYTES = 8
+/** Offset of the first integer, after one byte with the width of all. */
+const INTEGERS_AT = 1
 /** Bytes of the number of kinds of a figure. */
 const COUNT_BYTES = 2
-/** Offset of the first figure, after one byte with the width of the figures and the numbers of kinds. */
-const FIGURES_AT: number = 1 + KIND_FIGURES.length * COUNT_BYTES
+/** Bytes of these numbers, before the sums by kind. */
+const COUNTS_BYTES: number = KIND_FIGURES.length * COUNT_BYTES
 const INT128_MAX = (1n << 127n) - 1n
 const SLOTS: Readonly<Record<Figure, number>> = recordOf(FIGURES, (_, index) => index)
 
-/**
- * Encodes a tally: one byte with the width of the integers, the number of kinds of each of `KIND_FIGURES` (16 bits),
- * then one signed little-endian integer for each figure and each kind. Integers have 64 bits when all of them fit, else
- * 128.
- */
+/** Encodes the figures of a tally, as integers of one width. */
 export function encodeTally(tally: Tally): Uint8Array {
-  const sums = KIND_FIGURES.map((figure) => tally.byKind[figure])
-  const values = [
-    ...FIGURES.map((figure) => tally.figures[figure]),
-    ...sums.flatMap((byKind) => [...byKind.values()]),
-  ]
+  return encodeIntegers(FIGURES.map((figure) => tally.figures[figure]))
+}
+
+/** Encodes the parts by kind: the number of kinds of each of `KIND_FIGURES` (16 bits), then integers of one width. */
+export function encodeKinds({ byKind }: Tally): Uint8Array {
+  const sums = KIND_FIGURES.map((figure) => byKind[figure])
+  const integers = encodeIntegers(sums.flatMap((one) => [...one.values()]))
+  const bytes = new Uint8Array(COUNTS_BYTES + integers.byteLength)
+  const view = new DataView(bytes.buffer)
+  sums.forEach(({ size }, index) => view.setUint16(index * COUNT_BYTES, size, true))
+  bytes.set(integers, COUNTS_BYTES)
+  return bytes
+}
+
+/**
+ * Encodes integers: one byte with their width, then each as a signed little-endian integer. They have 64 bits when all
+ * fit, else 128.
+ */
+function encodeIntegers(values: readonly bigint[]): Uint8Array {
   const width = values.every((value) => BigInt.asIntN(64, value) === value) ? NARROW_BYTES : SLOT_BYTES
-  const bytes = new Uint8Array(FIGURES_AT + values.length * width)
+  const bytes = new Uint8Array(INTEGERS_AT + values.length * width)
   const view = new DataView(bytes.buffer)
   view.setUint8(0, width)
-  sums.forEach(({ size }, index) => view.setUint16(1 + index * COUNT_BYTES, size, true))
   values.forEach((value, slot) => {
-    const at = FIGURES_AT + slot * width
+    const at = INTEGERS_AT + slot * width
     if (width === NARROW_BYTES) view.setBigInt64(at, value, true)
     else writeInt128(view, at, value)
   })
   return bytes
+}
+
+/** Opens the integers that `encodeIntegers` wrote at `at`. */
+function integersAt(view: DataView, at: number): (slot: number) => bigint {
+  const width = view.getUint8(at)
+  assert(width === NARROW_BYTES || width === SLOT_BYTES, `totals of ${width} bytes an integer`)
+  const first = at + INTEGERS_AT
+  return (slot) => {
+    const place = first + slot * width
+    return width === NARROW_BYTES ? view.getBigInt64(place, true) : readInt128(view, place)
+  }
 }
 
 /** One row of prefix totals. Figures are decoded on demand, because most answers need few of them. */
@@ -111,24 +133,23 @@ export type Totals = Readonly<{
 /** Returns the kinds of a figure in the order of first appearance, at least the first `count`. */
 type KindsOf = (figure: KindFigure, count: number) => readonly string[]
 
-/** Decodes the bytes of `encodeTally` from `at` on. */
-export function totalsOf(view: DataView, at: number, kindsOf: KindsOf): Totals {
-  const width = view.getUint8(at)
-  assert(width === NARROW_BYTES || width === SLOT_BYTES, `totals of ${width} bytes a figure`)
-  const first = at + FIGURES_AT
-  const read = (slot: number): bigint => {
-    const place = first + slot * width
-    return width === NARROW_BYTES ? view.getBigInt64(place, true) : readInt128(view, place)
-  }
+/** Position of a row's figures and of its sums by kind, which are null when they were not read. */
+type TotalsAt = Readonly<{ figuresAt: number; kindsAt: number | null }>
+
+/** Decodes the bytes of `encodeTally` and `encodeKinds`. */
+export function totalsOf(view: DataView, { figuresAt, kindsAt }: TotalsAt, kindsOf: KindsOf): Totals {
+  const read = integersAt(view, figuresAt)
   return {
     figure: (name) => read(SLOTS[name]),
     amount: (name) => billionths(read(SLOTS[name])),
     byKind(figure) {
+      assert(kindsAt !== null, `the totals were read without the kinds of ${figure}`)
       const place = KIND_FIGURES.indexOf(figure)
-      const counts = KIND_FIGURES.map((_, index) => view.getUint16(at + 1 + index * COUNT_BYTES, true))
-      const firstSlot = counts.slice(0, place).reduce((slot, count) => slot + count, FIGURES.length)
+      const counts = KIND_FIGURES.map((_, index) => view.getUint16(kindsAt + index * COUNT_BYTES, true))
+      const firstSlot = counts.slice(0, place).reduce((slot, count) => slot + count, 0)
       const count = counts[place] ?? 0
       const kinds = kindsOf(figure, count)
+      const sumAt = integersAt(view, kindsAt + COUNTS_BYTES)
       const sums = new Map<string, Amount>()
       for (let index = 0; index < count; index++) {
         const kind = kinds[index]
@@ -136,7 +157,7 @@ export function totalsOf(view: DataView, at: number, kindsOf: KindsOf): Totals {
           kind !== undefined,
           `totals hold kind ${index} of ${figure}, but the store knows ${kinds.length}`,
         )
-        sums.set(kind, billionths(read(firstSlot + index)))
+        sums.set(kind, billionths(sumAt(firstSlot + index)))
       }
       return sums
     },
