@@ -18,7 +18,7 @@ const ROWS = {
   'few-files':
     'warn: this process may open {openFiles} files only: raise LimitNOFILE or ulimit -n | connectionsMax wanted threads',
   published: 'info: published seq {first} to {last} in {ms} ms | events commits requests held',
-  held: 'info: holds {added} more drafts | held requests ms',
+  held: 'info: drafts held: {added} more, {held} in all | requests ms',
   refused: 'info: refused a request at the publish API: {code} | request status field',
   accepted: 'debug: accepted a request at the publish API | request status code',
   unauthorized: 'warn: a request at the publish API had no valid token | request status code',

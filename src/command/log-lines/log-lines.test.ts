@@ -51,12 +51,12 @@ suite('a log line', () => {
     lines.say('rpc-fault', { rpc: 'URL 1 (a.example)', fault: 'refused', rpcCode: '-32602', count: 2 })
     lines.say('rejection', { err: new Error('outer', { cause: new TypeError('inner') }) })
     const [first, second, third, ...stack] = written()
-    assert.equal(first, '06:22:31 stopped after 7 ms')
+    assert.equal(first, '06:22:31Z stopped after 7 ms')
     assert.equal(
       second,
-      '06:22:31 WARN a server of --finality gave no usable answer rpc=URL 1 (a.example) fault=refused rpcCode=-32602 count=2',
+      '06:22:31Z WARN a server of --finality gave no usable answer rpc=URL 1 (a.example) fault=refused rpcCode=-32602 count=2',
     )
-    assert.equal(third, '06:22:31 FATAL unhandled rejection')
+    assert.equal(third, '06:22:31Z FATAL unhandled rejection')
     assert.equal(stack[0], '  Error: outer')
     assert.match(stack.join('\n'), /\n {4}at .*\n {4}TypeError: inner\n {6}at /)
   })
@@ -64,7 +64,7 @@ suite('a log line', () => {
   test('has each option in effect as a word on a terminal', () => {
     const { lines, written } = openStage(true)
     lines.say('options', { settings: { data: 'log', 'trust-proxy': '', port: 8080, 'verify-first': true } })
-    assert.deepEqual(written(), ['06:22:31 options in effect data=log port=8080 verify-first=true'])
+    assert.deepEqual(written(), ['06:22:31Z options in effect data=log port=8080 verify-first=true'])
   })
 
   test('of a lower level than chosen is not written', () => {

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util'
 import { pino } from 'pino'
 import { findsAddress } from '../../protocol/address-guard.ts'
 import type { Ms } from '../../protocol/moment.ts'
@@ -109,8 +110,11 @@ export function openMainLines({
   )
   let lost = 0
 
+  // Colours are left out where the terminal has none, or where NO_COLOR is set.
+  const style: Style = (look, text) => (text === '' ? '' : styleText(look, text, { stream: stderr }))
+
   function write(name: FactName, values: LineValues): void {
-    if (interactive) stderr.write(`${formatForTerminal(name, values, now())}\n`)
+    if (interactive) stderr.write(`${formatForTerminal(name, values, now(), style)}\n`)
     else log[FACTS[name].level]({ fact: name, ...values }, messageOf(name, values))
   }
   return openLines((name, values) => {
@@ -128,17 +132,26 @@ function messageOf(name: FactName, values: LineValues): string {
   return FACTS[name].message.replaceAll(/\{(\w+)\}/g, (_, field: string) => String(values[field]))
 }
 
-/** Line for a terminal: time, level unless it is `info`, message, and the fields that the message lacks. */
-function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: Ms): string {
+type Style = (look: 'dim' | 'red' | 'yellow', text: string) => string
+
+/**
+ * Line for a terminal: time in UTC, level unless it is `info`, message, and the fields that the message lacks. Only the
+ * level and the message stand out.
+ */
+function formatForTerminal(name: FactName, { err, ...values }: LineValues, at: Ms, style: Style): string {
   const { level, message } = FACTS[name]
   const others = Object.entries(values).filter(([field]) => !message.includes(`{${field}}`))
+  const fields = others.flatMap(([field, value]) => formatField(field, value)).join(' ')
   const words = [
-    new Date(at).toISOString().slice(11, 19),
-    ...(level === 'info' ? [] : [level.toUpperCase()]),
-    messageOf(name, values),
-    ...others.flatMap(([field, value]) => formatField(field, value)),
+    style('dim', `${new Date(at).toISOString().slice(11, 19)}Z`),
+    level === 'info'
+      ? ''
+      : style(level === 'warn' ? 'yellow' : level === 'debug' ? 'dim' : 'red', level.toUpperCase()),
+    escapeControls(messageOf(name, values)),
+    style('dim', escapeControls(fields)),
   ]
-  return [words.join(' '), ...(err === undefined ? [] : formatError(err))].map(escapeControls).join('\n')
+  const error = err === undefined ? [] : formatError(err).map(escapeControls)
+  return [words.filter((word) => word !== '').join(' '), ...error].join('\n')
 }
 
 /** Field as `name=value`. Each option in effect is one word; empty options are omitted. */
