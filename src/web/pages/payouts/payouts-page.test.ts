@@ -171,6 +171,13 @@ suite('the page of unpaid prizes', () => {
     assert.doesNotMatch(page, /Can be paid now/)
   })
 
+  test('names a running contest by its newest title, for a prize that it has won already', async () => {
+    const renamed = { type: 'contest', kind: 'renamed', contestId: 1, details: { title: 'Runs' } } as const
+    const won = [...CLOSED.slice(0, -1), renamed, prize('daily', '60')]
+    const page = await see('/payouts', won)
+    assert.match(page, /<bdi>Runs<\/bdi><\/a>/)
+  })
+
   test('says why each prize waits, and for how long', async () => {
     const page = await see('/payouts', [
       ...CLOSED,
