@@ -116,6 +116,14 @@ export function withinWords(ms: number): string {
   return hours <= HOUR_BOUND_MAX ? `${hours} hours` : `${Math.ceil(ms / DAY)} days`
 }
 
+/** Time that something has waited, cut so that it is true: `71 hours`, from four days on `12 days`. */
+export function waitedWords(ms: number): string {
+  const hours = Math.floor(ms / HOUR)
+  if (hours < 1) return 'less than an hour'
+  if (hours === 1) return 'an hour'
+  return hours < HOUR_BOUND_MAX ? `${hours} hours` : `${Math.floor(ms / DAY)} days`
+}
+
 /** Length of time in at most two units: `41 min`, `9 h 9 min`, `1 d 4 h`, `5 days`. */
 function spanWords(ms: number): string {
   if (ms >= WHOLE_DAYS_FROM) return `${dayOf(ms)} days`

@@ -16,6 +16,8 @@ import { lengthWords } from './shown-words.ts'
  * - `seconds /a`: milliseconds as whole seconds, cut off
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
  * - `within /a`: milliseconds as a bound, rounded up to hours, from five days on to days
+ * - `waited /a /b`: time from a moment to a later one, cut to hours, from four days on to days
+ * - `late /status /available /now /p90 /paid`: word that holds only for a payable prize, available for longer than p90
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
  * - `range /from /to /launched /newest /now? /buckets`: the part of a range that the log covers, as `October 2026` or `3 to 5 October 2026`
@@ -77,6 +79,16 @@ export function evaluate(
       const hours = Math.ceil(Number(first) / 3_600_000)
       if (hours <= 1) return 'an hour'
       return hours > 96 ? `${Math.ceil(Number(first) / 86_400_000)} days` : `${hours} hours`
+    }
+    case 'waited': {
+      const hours = Math.floor((Date.parse(String(second)) - Date.parse(String(first))) / 3_600_000)
+      if (hours < 2) return hours < 1 ? 'less than an hour' : 'an hour'
+      return hours < 96 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
+    }
+    case 'late': {
+      const [status, available, now, p90, paid] = found.map(([value]) => value)
+      const since = Date.parse(String(now)) - Date.parse(String(available))
+      return status === 'payable' && Number(paid) >= 10 && since > Number(p90) ? 'late' : ''
     }
     case 'all-paid':
       return allZero(found.flat()) ? 'All paid' : ''

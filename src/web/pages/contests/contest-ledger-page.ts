@@ -28,6 +28,15 @@ import { expressed } from '../../markup/derived.ts'
 import { paymentCheck, poolAccount, prizeTable } from './contest-sums.ts'
 import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { spanBetween } from '../../markup/time-words.ts'
+import {
+  askWaits,
+  isLate,
+  lateMeaning,
+  lateWord,
+  type UsualWaits,
+  waited,
+  waitsSentence,
+} from '../payouts/wait-words.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** `/contests/{id}/ledger`: whether a contest's prizes are paid, which wait and why, and every payment. */
@@ -51,12 +60,13 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
     const unpaid = isOpen
       ? await askEndpoint(view, 'payouts', { query: `contestId=${contest.id}&limit=${UNPAID_ASKED}` })
       : null
+    const waits = unpaid === null || contest.outcome !== null ? null : await askWaits(view)
     const paid = payouts.length > 0
     const isWon = ledger.prizes.length > 0
     return html`<div class="two contest">
         <section>
-          ${contestVerdict({ ledger, unpaid, view })}
-          ${unpaid === null ? null : whatWaits(unpaid, contest, view)} ${prizeTable(ledger, view)}
+          ${contestVerdict({ ledger, unpaid, view })} ${waits === null ? null : waitOf(contest, waits)}
+          ${unpaid === null ? null : whatWaits({ unpaid, waits }, contest, view)} ${prizeTable(ledger, view)}
           ${isWon ? null : poolAccount(ledger, view)}
         </section>
         <aside aria-label="Facts">${factsOf(ledger)} ${courseOf({ ledger, timeline, unpaid }, view)}</aside>
@@ -72,7 +82,11 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
           : null
       }
       ${isWon ? poolAccount(ledger, view) : null}
-      ${jsonLinks([...(unpaid === null ? [] : [['what waits', unpaid] as const]), ['its course', timeline]])}`
+      ${jsonLinks([
+        ...(unpaid === null ? [] : [['what waits', unpaid] as const]),
+        ...(waits === null ? [] : [['usual waits', waits] as const]),
+        ['its course', timeline],
+      ])}`
   },
 }
 
@@ -99,8 +113,21 @@ function shownAt(pointer: string, figure: Html): Html {
   return html`<span data-at="${pointer}">${figure}</span>`
 }
 
+/** How long paid contests waited, and how long this one has; null without a measure. */
+function waitOf({ closedAtMs }: ContestWire, waits: UsualWaits): Html | null {
+  const usual = waitsSentence(waits)
+  if (usual === null || closedAtMs === null) return null
+  return html`<p>
+    ${usual} This one has waited ${waited('/contest/closedAt', closedAtMs, waits)}.
+    <a href="/waits">How long it takes</a>
+  </p>`
+}
+
+/** Unpaid prizes of a contest, and the usual waits; null when they are no measure for it. */
+type Waiting = Readonly<{ unpaid: LinkedAnswer<Payouts>; waits: UsualWaits | null }>
+
 /** Lines of unpaid prizes: date, prize, reason, wait and amount. */
-function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: View): Html | null {
+function whatWaits({ unpaid, waits }: Waiting, { id }: ContestWire, view: View): Html | null {
   const { address, answer } = unpaid
   if (answer.unpaid.length === 0) return null
   const rows = answer.unpaid
@@ -113,7 +140,8 @@ function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: Vie
   const isCut = rows.length > LINES_SHOWN || answer.next !== null
   const lines = rows
     .slice(0, LINES_SHOWN)
-    .map(({ one, index }) => lineOf(one, `${address}#/unpaid/${index}`, view))
+    .map(({ one, index }) => lineOf(one, `${address}#/unpaid/${index}`, waits, view))
+  const hasLate = waits !== null && answer.unpaid.some((one) => isLate(one, waits))
   const calendar = answer.unpaid.some(waitsForDate)
     ? html`<a href="/payouts.ics?contestId=${id}" data-chrome>Add to a calendar</a>`
     : null
@@ -123,6 +151,7 @@ function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: Vie
     fields: 'availableAt kind status availableAt? kots',
     ...(isCut ? { most: LINES_SHOWN } : {}),
   })}
+  ${hasLate ? html`<p class="quiet">${lateMeaning(waits)}</p>` : null}
   ${
     isCut
       ? html`<p>
@@ -134,14 +163,15 @@ function whatWaits(unpaid: LinkedAnswer<Payouts>, { id }: ContestWire, view: Vie
   }`
 }
 
-function lineOf(one: Unpaid, row: string, view: View): BookLine {
+function lineOf(one: Unpaid, row: string, waits: UsualWaits | null, view: View): BookLine {
   const { status, kind, kots, availableAt } = one
   const moment = nearMoment(availableAt, view)
   const until = waitsForDate(one) ? untilMoment(availableAt, view) : null
+  const late = waits === null ? null : lateWord(row, one, waits)
   return {
     row,
     when: waitsForDate(one) ? moment : html`since ${moment}`,
-    what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}`,
+    what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}${late === null ? null : html` ${late}`}`,
     small: html`${REASONS[status]}${until === null ? null : html` Can be paid ${until}.`}`,
     amount: amountHtml(kots),
   }

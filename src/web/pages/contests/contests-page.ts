@@ -47,7 +47,7 @@ export const contestsPage: EndpointPage<'contests'> = {
     const summary = await askEndpoint(view, 'summary')
     const controls = contestsControls(summary, view)
     if (answer.contests.length > 0 && !isOneList(view.query)) {
-      return html`${controls} ${await contestsOverview(summary, view)}`
+      return html`${controls} ${await contestsOverview(summary, view)} ${OUTCOME_LINKS}`
     }
     return html`${controls} ${oneList(answer, summary, view)}`
   },
@@ -60,11 +60,6 @@ function contestsControls(summary: LinkedAnswer<Summary>, view: View): Html {
 
 function tabs({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html {
   const chosen = query.format(NO_WORDS)
-  const ofOutcome = OUTCOME_TABS.map(([tab, outcome]) => {
-    const href = query.format({ ...ONE_PAGE, status: undefined, outcome })
-    const present = query.format({ ...NO_WORDS, status: undefined, outcome }) === chosen
-    return html`<li><a href="/contests${href}" ${present ? html` aria-current="page"` : null}>${tab}</a></li>`
-  })
   const links = TABS.map(([tab, status]) => {
     const number = derivedSum(
       (status === undefined ? CONTEST_STATUSES : [status]).map((state) => ({
@@ -81,7 +76,7 @@ function tabs({ answer, address }: LinkedAnswer<Summary>, { query }: View): Html
   })
   return html`<nav aria-label="States of contests">
     <ul class="tabs">
-      ${links} ${ofOutcome}
+      ${links}
     </ul>
   </nav>`
 }
@@ -216,10 +211,12 @@ const TABS: readonly (readonly [tab: string, status: ContestStatus | undefined])
   ['Settled', 'paid'],
 ]
 
-/** Outcomes with a tab. Few contests have another outcome than being paid in full. */
-const OUTCOME_TABS: readonly (readonly [tab: string, outcome: ContestOutcome])[] = [
-  ['Cancelled', 'cancelled'],
-]
+/** Links to the outcomes that few contests have. */
+const OUTCOME_LINKS: Html = html`<p class="quiet" data-chrome>
+  By outcome: <a href="/contests?outcome=cancelled">cancelled</a>,
+  <a href="/contests?outcome=lapsed">settled with expired prizes</a>,
+  <a href="/contests?outcome=owing">owing again</a>.
+</p>`
 
 /** Parameters that do not choose a tab, and those of one page. */
 const ONE_PAGE = { after: undefined, limit: undefined }

@@ -19,6 +19,7 @@ import { chartPicture } from '../../charts/chart-picture.ts'
 import { greatestIndex } from '../../markup/chart-scale.ts'
 import { dayMark } from '../../charts/chart-time.ts'
 import { barPlot } from '../../charts/chart-line.ts'
+import { askWaits, isLate, lateMeaning, lateWord, type UsualWaits, waitsSentence } from './wait-words.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** `/payouts`: unpaid prizes, and when they can be paid. */
@@ -33,21 +34,32 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   heading: payoutsHeading,
   async render(payouts, view) {
     const { titles, links } = await askTitles(view)
+    const waits = isNothingOpen(payouts) ? null : await askWaits(view)
     return html`<div class="two">
         ${mineAside(payouts, titles, view)}
         <section>
           ${
             isNothingOpen(payouts)
               ? await nothingOpen(view)
-              : html`${unpaidBar(payouts.totals, '/totals')} ${partNote(payouts, view)}
-                ${unpaidBooks(payouts, titles, view)} ${pager(payouts, view)}`
+              : html`${unpaidBar(payouts.totals, '/totals')} ${waits === null ? null : usualWaits(waits)}
+                ${partNote(payouts, view)} ${unpaidBooks(payouts, { titles, waits }, view)}
+                ${pager(payouts, view)}`
           }
         </section>
         ${payoutsAside(payouts, view)}
       </div>
-      ${links}`
+      ${links} ${waits === null ? null : jsonLinks([['usual waits', waits]])}`
   },
 }
+
+/** How long paid contests waited; null when none is paid. */
+function usualWaits(waits: UsualWaits): Html | null {
+  const usual = waitsSentence(waits)
+  return usual === null ? null : html`<p>${usual} <a href="/waits">How long it takes</a></p>`
+}
+
+/** Answers beside the unpaid prizes: the titles of contests, and the usual waits. */
+type Beside = Readonly<{ titles: Titles | null; waits: UsualWaits | null }>
 
 /** Heading of the page: which prizes can be paid now, and which wait until when. */
 async function payoutsHeading(payouts: Payouts, view: View): Promise<Html> {
@@ -333,7 +345,7 @@ const LINES_SHOWN = 100
 type Titles = ReadonlyMap<number, string | null>
 
 /** Books of unpaid prizes: waiting ones by day, payable ones, and overpaid ones. */
-function unpaidBooks(payouts: Payouts, titles: Titles | null, view: View): Html {
+function unpaidBooks(payouts: Payouts, { titles, waits }: Beside, view: View): Html {
   const { totals } = payouts
   const [waiting, ready] = [waitingIn(payouts), prizesIn(payouts, 'payable', 'awaiting_claim')]
   const isPart = isPositive(totals.payable) || isPositive(totals.awaiting_claim)
@@ -342,27 +354,31 @@ function unpaidBooks(payouts: Payouts, titles: Titles | null, view: View): Html 
     note: string | null,
     rows: readonly IndexedPrize[],
     lines: readonly BookLine[],
+    meaning: Html | null = null,
   ): Html | null => {
     if (rows.length === 0) return null
     return html`<section>
       ${sectionHead(heading, note === null ? null : html`<span>${note}</span>`)}
-      ${book(lines, listOf(titles))} ${moreNote(rows, payouts, view)}
+      ${book(lines, listOf(titles))} ${meaning} ${moreNote(rows, payouts, view)}
     </section>`
   }
   const linesOf = (rows: readonly IndexedPrize[]): readonly BookLine[] =>
     rows.slice(0, LINES_SHOWN).map((row) => {
       const { availableAt } = row.unpaid
       const span = spanFrom(availableAt, view)
-      return lineOf(row, titles, { when: nearMoment(availableAt, view), wait: html`for ${span}` })
+      const late = waits === null ? null : lateWord(`/unpaid/${row.index}`, row.unpaid, waits)
+      return lineOf(row, titles, { when: nearMoment(availableAt, view), wait: html`for ${span}`, late })
     })
   const over = prizesIn(payouts, 'overpaid')
+  const hasLate = waits !== null && ready.some(({ unpaid }) => isLate(unpaid, waits))
+  const meaning = hasLate ? html`<p class="quiet">${lateMeaning(waits)}</p>` : null
   return html`${bookOf(
     isPart ? 'When the rest can be paid' : 'When they can be paid',
     'days in UTC',
     waiting,
     dayLines(payouts, waiting, titles, view),
   )}
-  ${bookOf('Can be paid now', 'longest wait first', ready, linesOf(ready))}
+  ${bookOf('Can be paid now', 'longest wait first', ready, linesOf(ready), meaning)}
   ${bookOf('More was paid or has expired than was won', null, over, linesOf(over))}`
 }
 
@@ -399,11 +415,16 @@ function dayLines(
   return lines
 }
 
-type LineTimes = Readonly<{ when: Part; wait: Part }>
+type LineTimes = Readonly<{ when: Part; wait: Part; late?: Html | null }>
 
-function lineOf({ unpaid, index }: IndexedPrize, titles: Titles | null, { when, wait }: LineTimes): BookLine {
+function lineOf(
+  { unpaid, index }: IndexedPrize,
+  titles: Titles | null,
+  { when, wait, late = null }: LineTimes,
+): BookLine {
   const { contestId, kind, status, kots } = unpaid
-  const state = html`${stateChip(status)}<span class="fold"> · ${wait}</span>`
+  const state = html`${stateChip(status)}<span class="fold"> · ${wait}</span
+    >${late === null ? null : html` · ${late}`}`
   const words =
     titles === null
       ? { what: kindName(kind), small: state }

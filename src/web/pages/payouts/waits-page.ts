@@ -1,17 +1,16 @@
-import type { Waits } from '../../../protocol/endpoints/figure-endpoints.ts'
+import type { WaitFigures, Waits } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { answerTable } from '../../../serve/api/answer-tables.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
 import { countHtml } from '../../markup/amount-html.ts'
 import { figures, sectionHead, type Segment, segmentBar } from '../../markup/book.ts'
 import { contestLink } from '../../markup/contest-name.ts'
-import { expressed } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { kindName } from '../../markup/kind-words.ts'
 import { nearMoment, rangeEnd, spanFrom } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
-import { withinWords } from '../../markup/time-words.ts'
 import { monthLinks } from '../ranges/month-links.ts'
 import { dateFields } from '../ranges/range-controls.ts'
+import { within } from './wait-words.ts'
 
 /** `/waits`: how long contests took from their close until they were paid. */
 export const waitsPage: EndpointPage<'waits'> = {
@@ -22,13 +21,8 @@ export const waitsPage: EndpointPage<'waits'> = {
   csv: (answer) => answerTable('waits', answer),
   heading: (waits) => html`<h1>${headlineOf(waits)}</h1>`,
   render: (waits, view) =>
-    html`${controlsOf(waits, view)} ${leadOf(waits)} ${resultsOf(waits)} ${timesOf(waits)}
-    ${oldestOf(waits, view)} ${kindTable(waits, view)}`,
-}
-
-/** Time within which contests were paid, rounded up to hours or days. */
-export function within(pointer: string, ms: number): Html {
-  return expressed(`within ${pointer}`, withinWords(ms))
+    html`${controlsOf(waits, view)} ${leadOf(waits)} ${timesOf(waits)} ${resultsOf(waits, view)}
+    ${kindTable(waits, view)}`,
 }
 
 function headlineOf({ contests, all }: Waits): Html {
@@ -74,8 +68,8 @@ const RESULTS = [
   ['cancelled', 'locked', 'Cancelled'],
 ] as const satisfies readonly (readonly [keyof Waits['contests'], Segment['as'], string])[]
 
-/** Bar of the contests by what became of them; null without contests. */
-function resultsOf({ contests }: Waits): Html | null {
+/** Contests by what became of them, and the one that has waited longest; null without contests. */
+function resultsOf({ contests, all }: Waits, view: View): Html | null {
   if (contests.closed === 0) return null
   const shown = RESULTS.filter(([result]) => contests[result] > 0)
   return html`<section>
@@ -88,6 +82,7 @@ function resultsOf({ contests }: Waits): Html | null {
         amount: html`<span data-at="/contests/${result}">${countHtml(contests[result])}</span>`,
       })),
     )}
+    ${oldestOf(all, view)}
   </section>`
 }
 
@@ -102,7 +97,7 @@ function timesOf({ all: { p50Ms, p90Ms, maxMs } }: Waits): Html | null {
 }
 
 /** Contest that has waited longest; null when none waits. */
-function oldestOf({ all: { oldest } }: Waits, view: View): Html | null {
+function oldestOf({ oldest }: WaitFigures, view: View): Html | null {
   if (oldest === null) return null
   const { contestId, closedAt } = oldest
   return html`<p>

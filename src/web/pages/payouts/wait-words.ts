@@ -1,0 +1,72 @@
+import type { Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Waits } from '../../../protocol/endpoints/figure-endpoints.ts'
+import { askEndpoint } from '../../frame/linked-answers.ts'
+import type { LinkedAnswer, View } from '../../frame/page.ts'
+import { countHtml } from '../../markup/amount-html.ts'
+import { expressed } from '../../markup/derived.ts'
+import { type Html, html } from '../../markup/html.ts'
+import { dayOf } from '../../markup/moment-html.ts'
+import { waitedWords, withinWords } from '../../markup/time-words.ts'
+
+/** The default answer of `/waits`, with which pages compare a contest or a prize. */
+export type UsualWaits = LinkedAnswer<Waits>
+
+export function askWaits(view: Pick<View, 'ask'>): Promise<UsualWaits> {
+  return askEndpoint(view, 'waits')
+}
+
+/** Time within which contests were paid, rounded up to hours or days. */
+export function within(pointer: string, ms: number): Html {
+  return expressed(`within ${pointer}`, withinWords(ms))
+}
+
+/** Sentence about the contests of the last 90 days: how many were paid, and how soon. Null when none is paid. */
+export function waitsSentence({ answer: { contests, all, from }, address }: UsualWaits): Html | null {
+  const { p50Ms, paid } = all
+  if (p50Ms === null) return null
+  const at = (pointer: string, shown: Html): Html =>
+    html`<span data-at="${address}#${pointer}">${shown}</span>`
+  const soon = within(`${address}#/all/p50Ms`, p50Ms)
+  const since = html`that closed since ${at('/from', dayOf(from))}`
+  if (contests.closed === 1) return html`The only contest ${since} was paid in full within ${soon}.`
+  const rest =
+    paid === 1 ? html`was paid in full, within ${soon}` : html`were paid in full, half of them within ${soon}`
+  return html`Of the ${at('/contests/closed', countHtml(contests.closed))} contests ${since},
+  ${at('/all/paid', countHtml(paid))} ${rest}.`
+}
+
+/** Time that a contest has waited since its close, cut to hours or days. */
+export function waited(pointer: string, closedAtMs: number, { answer, address }: UsualWaits): Html {
+  const ms = (answer.now?.atMs ?? answer.toMs) - closedAtMs
+  return expressed(`waited ${pointer} ${address}#/now/at`, waitedWords(ms))
+}
+
+/** Paid contests from which on nine of ten of them are a measure. */
+const MEASURE_MIN = 10
+
+/**
+ * Whether a prize is late: it has been payable for longer than nine of ten paid contests needed from their close. A
+ * prize that is locked, in review or to be claimed is never late.
+ */
+export function isLate(
+  { status, availableAtMs }: Pick<Unpaid, 'status' | 'availableAtMs'>,
+  { answer: { now, all } }: UsualWaits,
+): boolean {
+  if (status !== 'payable' || now === null || all.p90Ms === null || all.paid < MEASURE_MIN) return false
+  return now.atMs - availableAtMs > all.p90Ms
+}
+
+/** The word "late" for a prize at this pointer; null when it is not late. */
+export function lateWord(pointer: string, prize: Unpaid, waits: UsualWaits): Html | null {
+  if (!isLate(prize, waits)) return null
+  const { address } = waits
+  const terms = ['now/at', 'all/p90Ms', 'all/paid'].map((field) => `${address}#/${field}`).join(' ')
+  return html`<b>${expressed(`late ${pointer}/status ${pointer}/availableAt ${terms}`, 'late')}</b>`
+}
+
+/** Explanation of the word "late"; null when there is no measure. */
+export function lateMeaning({ answer: { all }, address }: UsualWaits): Html | null {
+  if (all.p90Ms === null) return null
+  return html`Late means that it could be paid for more than ${within(`${address}#/all/p90Ms`, all.p90Ms)}, in
+  which nine of ten contests were paid.`
+}
