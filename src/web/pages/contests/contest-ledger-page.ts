@@ -113,7 +113,7 @@ function shownAt(pointer: string, figure: Html): Html {
   return html`<span data-at="${pointer}">${figure}</span>`
 }
 
-/** How long paid contests waited, and how long this one has; null without a measure. */
+/** Waits of paid contests, and that of this one; null without a measure. */
 function waitOf({ closedAtMs }: ContestWire, waits: UsualWaits): Html | null {
   const usual = waitsSentence(waits)
   if (usual === null || closedAtMs === null) return null

@@ -52,7 +52,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   },
 }
 
-/** How long paid contests waited; null when none is paid. */
+/** Waits of paid contests; null when none is paid. */
 function usualWaits(waits: UsualWaits): Html | null {
   const usual = waitsSentence(waits)
   return usual === null ? null : html`<p>${usual} <a href="/waits">How long it takes</a></p>`
