@@ -68,9 +68,9 @@ export function awardPrizes(world: SimWorld, contest: SimContest): void {
   settlement.planned()
 }
 
-/** Every so many prizes of the day nobody claims one, and it expires. */
+/** One in so many prizes of the day is claimed by nobody, and expires. */
 const UNCLAIMED_ONE_IN = 6
-/** Time after which an unclaimed prize of the day expires, and the longest wait for a claim. Both end before a contest is paid. */
+/** Time until an unclaimed prize of the day expires, and the longest wait for a claim: both shorter than paying takes. */
 const DAILY_EXPIRY_MS = 30 * HOUR_MS
 const DAILY_CLAIM_HOURS = 20
 

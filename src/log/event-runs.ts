@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { text } from './store/codec.ts'
-import { FIRST_CHUNK, type Run } from './store/index-runs.ts'
+import { FIRST_CHUNK, type Run, runOf } from './store/index-runs.ts'
 import type { Walk } from './store/reader.ts'
 import { lineEndOf, txKey } from './store/tx-index.ts'
 
@@ -29,7 +29,7 @@ export function openEventRuns(db: DatabaseSync, keyOf: typeof txKey): EventRuns 
           contests: listed(contestIds),
         }
         const read: Run['read'] = (low, high, count) => foundBy(ofTx, { ...terms, low, high, count })
-        return [{ first: read(after, before, FIRST_CHUNK), read }]
+        return [runOf(read, { after, before })]
       }
       if (contestIds === null && codes === null) return null
       if (contestIds === null)

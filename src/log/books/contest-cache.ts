@@ -7,8 +7,9 @@ import { CONTEST_COLUMNS, valuesOf } from './contest-rows.ts'
 /** Most contests in the cache. When it is full, all are written and then all are removed. */
 const CACHED_CONTESTS_MAX = 10_000
 
-/** Indexed columns. Updates leave them out, to avoid writing pages of their indexes. */
-const INDEXED: readonly string[] = ['id', 'scheduled_seq', 'status', 'outcome', 'closed_at']
+/** Indexed columns that change. Most updates leave them out, to avoid writing pages of their indexes. */
+const MOVING: readonly string[] = ['status', 'outcome', 'closed_at']
+const INDEXED: readonly string[] = ['id', 'scheduled_seq', ...MOVING]
 
 /** A write-back cache of contests for the writer. */
 export type ContestCache = Readonly<{
@@ -31,7 +32,7 @@ export function openContestCache(db: DatabaseSync): ContestCache {
   const setting = (columns: readonly string[]): string =>
     columns.map((column) => `${column} = excluded.${column}`).join(', ')
   const unindexed = CONTEST_COLUMNS.filter((column) => !INDEXED.includes(column))
-  const moving = db.prepare(insert + setting([...unindexed, 'status', 'outcome', 'closed_at']))
+  const moving = db.prepare(insert + setting([...unindexed, ...MOVING]))
   const staying = db.prepare(insert + setting(unindexed))
   const contests = new Map<ContestId, ContestState>()
   /** Contests to be written; true when the stored status, outcome or close may differ. */

@@ -102,11 +102,11 @@ function isFound(contest: ContestState, search: ContestSearch): boolean {
 type Part = readonly [status: ContestStatus, outcome: ContestOutcome | null]
 
 /** Parts that a filter asks for; null for all contests. An operator's disorder can make any of them. */
-export function contestParts({ statuses, outcomes }: ContestFilter): readonly Part[] | null {
-  return statuses === null && outcomes === null ? null : partsIn(statuses, outcomes)
+export function contestParts(filter: ContestFilter): readonly Part[] | null {
+  return filter.statuses === null && filter.outcomes === null ? null : partsIn(filter)
 }
 
-function partsIn(statuses: ContestFilter['statuses'], outcomes: ContestFilter['outcomes']): readonly Part[] {
+function partsIn({ statuses, outcomes }: ContestFilter): readonly Part[] {
   const ofStatus = outcomes ?? [null, ...CONTEST_OUTCOMES]
   return [...new Set(statuses ?? CONTEST_STATUSES)].flatMap((status) =>
     ofStatus.map((outcome): Part => [status, outcome]),
@@ -151,9 +151,10 @@ function prepare(db: DatabaseSync, examinedMax: number): ListedSearch {
       if (rare === undefined) return null
       // A title may have several words that begin alike.
       const rows = new Map(ofWord.all(...bounds(rare)).map((row) => [number(row, 'id'), row]))
+      const parts = contestParts(filter)
       const places = [...rows.values()]
         .filter((row) => hasWords(text(row, 'words'), words))
-        .filter((row) => isInPart(row, contestParts(filter)))
+        .filter((row) => isInPart(row, parts))
         .map((row) => placeOfRow(row, column))
       return { places, end: null }
     },
@@ -184,11 +185,11 @@ function openWalks(
   // Only the newest contests have an order over all statuses.
   const ofAll = order.column === 'scheduled_seq' ? openWalk(db, order, 'scheduled_seq > 0') : null
   return (search, from) => {
-    const { statuses, outcomes, words, limit } = search
+    const { words, limit } = search
     if (contestParts(search) === null && ofAll !== null) {
       return [ofAll(search, [], { ...from, rows: words.length === 0 ? limit + 1 : examinedMax })]
     }
-    const asked = partsIn(statuses, outcomes).filter((part) => isFilled.get(...part) !== undefined)
+    const asked = partsIn(search).filter((part) => isFilled.get(...part) !== undefined)
     const rows = words.length === 0 ? limit + 1 : Math.ceil(examinedMax / asked.length)
     return asked.map((part) => ofPart(search, part, { ...from, rows }))
   }

@@ -7,7 +7,7 @@ import { totalsOfTally } from '../../project/fold/tally.ts'
 import { weekOf, weekStrided } from '../../project/fold/week-sums.ts'
 import { number, parseLoyalty, type Row, text } from '../store/codec.ts'
 import { contestOfRow } from './contest-rows.ts'
-import { FIRST_CHUNK, mergeRuns, type Run } from '../store/index-runs.ts'
+import { mergeRuns, type Run, runOf } from '../store/index-runs.ts'
 import { openContestSearch, contestParts } from './contest-search.ts'
 import type { PrefixReader } from './prefix-reader.ts'
 import { openContests, openCorrections, type StoredContests } from './stored-repository.ts'
@@ -91,12 +91,13 @@ function openListings(
       const before = last?.scheduledSeq ?? Number.MAX_SAFE_INTEGER
       const parts = contestParts(filter)
       if (parts === null) return contests.all(before, limit).map(shownOf)
-      const runs = parts.map((part): Run => {
+      const bounds = { order: 'desc', after: 0, before } as const
+      const runs = parts.map((part) => {
         const read: Run['read'] = (low, high, count) =>
           seqsOf.all(...part, low, high, count).map((row) => number(row, 'scheduled_seq'))
-        return { first: read(0, before, FIRST_CHUNK), read }
+        return runOf(read, bounds)
       })
-      const page = mergeRuns(runs, { order: 'desc', after: 0, before })(limit)
+      const page = mergeRuns(runs, bounds)(limit)
       return page.flatMap((seq) => scheduledAt.all(seq).map(shownOf))
     },
     closedContests: ({ fromMs, toMs, limit }) => closed.all(fromMs, toMs, limit).map(contestOfRow),

@@ -16,8 +16,8 @@ import {
   totalsOfRows,
   totalsOfSums,
   UNPAID_SUMS,
-  type UnpaidFilter,
   isUnpaidAsked,
+  type UnpaidFilter,
   type UnpaidRow,
   type UnpaidSums,
   unpaidOfSums,
@@ -30,7 +30,7 @@ import { recordOf } from '../../protocol/brand.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 import { decodeAmount, number, type Row, text } from '../store/codec.ts'
 import type { Books, Head } from '../../project/fold/books.ts'
-import { FIRST_CHUNK, mergeRuns, type Run } from '../store/index-runs.ts'
+import { mergeRuns, type Run, runOf } from '../store/index-runs.ts'
 import type { Tally } from '../../project/fold/tally.ts'
 import { type ContestId, contestIdOf, seqOf } from '../../protocol/seq.ts'
 
@@ -292,27 +292,21 @@ export function openUnpaid(
 
   return {
     unpaid({ after, limit, ...filter }) {
+      if (filter.contestIds === null && filter.kinds === null) return rows.all(after, limit).map(rowOf)
       const bounds = { order: 'asc', after, before: Number.MAX_SAFE_INTEGER } as const
-      if (isAll(filter)) return rows.all(after, limit).map(rowOf)
       return mergeRuns(runsOf(filter, bounds), bounds)(limit).flatMap((seq) => rowAt.all(seq).map(rowOf))
     },
     unpaidTotals(filter, now) {
       if (!sumsTell(now)) {
-        const asked = Iterator.from(rows.iterate(0, -1)).map(rowOf)
-        return totalsOfRows(
-          asked.filter((row) => isUnpaidAsked(row, filter)),
-          now,
-        )
+        const all = Iterator.from(rows.iterate(0, -1)).map(rowOf)
+        const asked = all.filter((row) => isUnpaidAsked(row, filter))
+        return totalsOfRows(asked, now)
       }
       return groupsIn(filter)
         .map((group) => totalsOf(group, now))
         .reduce((total, one) => recordOf(UNPAID_STATUSES, (status) => add(total[status], one[status])))
     },
   }
-}
-
-function isAll({ contestIds, kinds }: UnpaidFilter): boolean {
-  return contestIds === null && kinds === null
 }
 
 /** Groups that together have the prizes of a filter, each prize once. */
@@ -333,13 +327,13 @@ function openRuns(
   const ofContest = select('unpaid_contest', 'contest = ?')
   const ofKind = select('unpaid_kind', 'kind = ?')
   const ofBoth = select('unpaid_contest_kind', 'contest = ? AND kind = ?')
-  return (filter, { after, before }) =>
+  return (filter, bounds) =>
     groupsIn(filter).map(({ contest, kind }) => {
       const statement = kind === ALL.kind ? ofContest : contest === ALL.contest ? ofKind : ofBoth
       const group = [contest, kind].filter((value) => value !== ALL.contest && value !== ALL.kind)
       const read: Run['read'] = (low, high, count) =>
         statement.all(...group, low, high, count).map((row) => number(row, 'seq'))
-      return { first: read(after, before, FIRST_CHUNK), read }
+      return runOf(read, bounds)
     })
 }
 

@@ -1,8 +1,8 @@
 import TinyQueue from 'tinyqueue'
 
 /**
- * Seqs in the order of an index, such as the events of one code, or the contests of one status and outcome. `first` has the first
- * `FIRST_CHUNK` seqs of the walk. `read` returns the first `count` seqs between two exclusive bounds.
+ * Seqs in the order of an index, such as the events of one code, or the contests of one status and outcome. `first` has
+ * the first `FIRST_CHUNK` seqs of the walk. `read` returns the first `count` seqs between two exclusive bounds.
  */
 export type Run = Readonly<{
   first: readonly number[]
@@ -11,6 +11,15 @@ export type Run = Readonly<{
 
 /** Seqs in the first chunk of a run. */
 export const FIRST_CHUNK = 8
+
+/** Run that reads its own first chunk, between the exclusive bounds of the walk. */
+export function runOf(
+  read: Run['read'],
+  { after, before }: Readonly<{ after: number; before: number }>,
+): Run {
+  return { first: read(after, before, FIRST_CHUNK), read }
+}
+
 /** Growth factor of the chunks of a run. */
 const CHUNK_GROWTH = 4
 

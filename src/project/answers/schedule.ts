@@ -8,7 +8,8 @@ import { paysAtOf } from '../fold/loyalty.ts'
 
 /**
  * Planned openings of upcoming contests and closings of upcoming and running contests, soonest first, and the next
- * loyalty payment. A contest without an announced end has no closing. Includes planned moments in the past, because only an event changes a contest's status.
+ * loyalty payment. A contest without an announced end has no closing. Includes planned moments in the past, because only
+ * an event changes a contest's status.
  */
 export function schedule(books: Books): Schedule {
   const upcoming = every(books, 'upcoming')

@@ -62,8 +62,8 @@ export type Books = Readonly<{
   /** Totals of events with `at` < `ms`. One look-up when `ms` is a whole minute. */
   totalsBefore(ms: Ms): AsOfTotals
   /**
-   * Totals before each of `bounds`, which are whole minutes in ascending order. One query for all. Without `withKinds` they
-   * have no sums by kind, which may be many.
+   * Totals before each of `bounds`, which are whole minutes in ascending order. One query for all. Only `withKinds` reads
+   * the sums by kind, which may be many.
    */
   totalsBeforeEach(bounds: readonly Ms[], withKinds?: boolean): readonly AsOfTotals[]
   /**

@@ -90,7 +90,7 @@ const summarySchema = z
 export type Summary = Described<typeof summarySchema>
 
 const NOW = 'Present that a bound of the range was derived from, floored to the minute'
-/** Named schema, so that the documents define it once. */
+/** Present of a range, with a name so that the documents define it once. */
 export const rangePresentSchema = z
   .strictObject(momentSchema('at', NOW))
   .describe('Present that the answer was computed with')
@@ -199,7 +199,7 @@ const span = (meaning: string) =>
     .int()
     .nullable()
     .meta({ description: `${meaning}; null when none is paid`, 'x-unit': 'milliseconds' })
-/** Named schema, as above. */
+/** Contest of a wait, with a name so that the documents define it once. */
 export const oldestWaitSchema = z
   .strictObject({ contestId, ...momentSchema('closedAt', 'When it closed') })
   .describe('The contest that has waited longest')

@@ -1,6 +1,7 @@
 import { type Answers, type TableEndpoint, tableTerms } from '../../protocol/endpoints/endpoints.ts'
 import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import type { EventsPage } from '../../protocol/endpoints/event-endpoints.ts'
+import type { FlowBucket } from '../../protocol/endpoints/figure-endpoints.ts'
 import type { EventWire } from '../../protocol/event.ts'
 import { TABLE_COLUMNS } from '../describe/dataset-columns.ts'
 import type { AnswerTable, Cell } from '../http/csv.ts'
@@ -45,14 +46,12 @@ function cellAt(row: object, path: readonly string[]): Cell {
   return path.reduce((at, name) => Object(at)[name], Object(row)) ?? null
 }
 
-type FlowBucketByKind = Answers['flows']['buckets'][number]
-
-function isByKind(bucket: FlowBucketByKind): boolean {
+function isByKind(bucket: FlowBucket): boolean {
   return bucket.spentByKind !== undefined
 }
 
 /** A row for each kind of each figure of a bucket. */
-function kindRows(bucket: FlowBucketByKind): readonly (readonly Cell[])[] {
+function kindRows(bucket: FlowBucket): readonly (readonly Cell[])[] {
   return KIND_FIGURES.flatMap((figure) =>
     Object.entries(bucket[KIND_MAPS[figure]] ?? {}).map(([kind, kots]) => [bucket.at, figure, kind, kots]),
   )

@@ -21,16 +21,14 @@ type CalendarSite = Readonly<{ name: string; url: string }>
 const CANCELLED_CONTESTS_MAX = 20
 
 /**
- * Opens a formatter of the schedule as an iCalendar feed. A moved date keeps its UID, and so does one that a
- * cancellation makes void. With a site, the feed has its name,
- * and each entry the address of its page.
+ * Opens a formatter of the schedule as an iCalendar feed. An entry keeps its UID when its date moves or its contest is
+ * cancelled. With a site, the feed has its name, and each entry the address of its page.
  */
 export function openScheduleCalendar(origin: string, site?: CalendarSite): (snapshot: Snapshot) => string {
   const formatEntries = openCalendar()
   return (snapshot) => {
-    const soonest = soonestOf(entriesOf(snapshot, site))
-    const { note } = soonest
-    const kept = [...soonest.kept, ...cancelledOf(snapshot, site)]
+    const { kept: soonest, note } = soonestOf(entriesOf(snapshot, site))
+    const kept = [...soonest, ...cancelledOf(snapshot, site)]
     const contests = kept.flatMap(({ contestId }) => (contestId === null ? [] : [contestIdOf(contestId)]))
     const revisions = contestRevisions(snapshot, [...new Set(contests)])
     return formatEntries({
@@ -75,7 +73,7 @@ function plannedEntry(
   }
 }
 
-/** Entries of the newest cancelled contests: the moments that their cancellation made void. */
+/** Entries of the newest cancelled contests: the planned moments that will not come. */
 function cancelledOf({ books }: Snapshot, site: CalendarSite | undefined): readonly PlannedEntry[] {
   const asked = {
     statuses: null,

@@ -34,6 +34,7 @@ export function chartGroup({ main, caption, panels, placement, page, range }: Ch
     data-page="${page}"
     data-bucket="${bucket}"
     data-count="${buckets.length}"
+    data-rows="${ROWS_WHOLE_MAX}"
     data-from="${fromMs}"
     data-to="${toMs}"
     ${buckets.at(-1)?.complete === false ? html` data-growing` : null}

@@ -6,18 +6,23 @@ import './island-frame.ts'
 import './island-marks.ts'
 import { type CardLine, fitCards, followPointer, onDismiss, openPlot, type PlotMark } from './island-plot.ts'
 
-/** Most buckets whose figures one page has. */
-const ROWS_MAX = 240
 /** Least buckets of a chosen range. A shorter one is shown in narrower buckets. */
 const BUCKETS_MIN = 8
 const NARROWER: Readonly<Record<string, string>> = { month: 'day', week: 'day', day: 'hour', hour: 'minute' }
 
-/** Buckets of a chart: their number, the times of the first and of the end, and their page. */
-type Buckets = Readonly<{ page: string; bucket: string; count: number; fromMs: number; toMs: number }>
+/** Buckets of a chart: their number, the times of the first and of the end, and a page that has `rows` of them. */
+type Buckets = Readonly<{
+  page: string
+  bucket: string
+  count: number
+  rows: number
+  fromMs: number
+  toMs: number
+}>
 
 function bucketsOf({ dataset }: HTMLElement): Buckets {
-  const { page = '', bucket = '', count, from, to } = dataset
-  return { page, bucket, count: Number(count), fromMs: Number(from), toMs: Number(to) }
+  const { page = '', bucket = '', count, rows, from, to } = dataset
+  return { page, bucket, count: Number(count), rows: Number(rows), fromMs: Number(from), toMs: Number(to) }
 }
 
 /** Start of a bucket. Only months differ in length. */
@@ -102,8 +107,9 @@ function openRows(
     const own = rowIn(document, index)
     if (own !== undefined || !isWanted) return own
     const buckets = bucketsOf(charts)
-    const first = index - (index % ROWS_MAX)
-    const address = addressOf(buckets, first, Math.min(buckets.count, first + ROWS_MAX))
+    const { count, rows } = buckets
+    const first = index - (index % rows)
+    const address = addressOf(buckets, first, Math.min(count, first + rows))
     const page = pages.get(address)
     if (page === undefined) load(address).catch(() => setTimeout(() => pages.delete(address), AGAIN_MS))
     return page ? rowIn(page, index - first) : undefined

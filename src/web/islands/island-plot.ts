@@ -31,6 +31,7 @@ type Card = Readonly<{
   texts: readonly SVGTextElement[]
 }>
 
+/** Opens a plot for marks. */
 export function openPlot(plot: SVGSVGElement): DrawMark {
   const drawn = element('g', { class: 'reading' })
   return (mark) => {

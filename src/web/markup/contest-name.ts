@@ -29,6 +29,15 @@ export function contestTitleLink(id: number, title: string | null): Html {
 /** Words in place of a contest's planned close that is not announced. */
 export const NO_END = 'no end announced'
 
+/** Word before the close of a contest; null before `NO_END`. */
+export function closesWord({
+  closedAt,
+  closesAt,
+}: Pick<ContestWire, 'closedAt' | 'closesAt'>): 'closed' | 'closes' | null {
+  if (closedAt !== null) return 'closed'
+  return closesAt === null ? null : 'closes'
+}
+
 /** Actual or planned close of a contest. */
 export function closesOrClosed(
   { closedAt, closesAt }: Pick<ContestWire, 'closedAt' | 'closesAt'>,

@@ -28,15 +28,7 @@ import { expressed } from '../../markup/derived.ts'
 import { paymentCheck, poolAccount, prizeTable } from './contest-sums.ts'
 import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
 import { spanBetween } from '../../markup/time-words.ts'
-import {
-  askWaits,
-  isLate,
-  lateMeaning,
-  lateWord,
-  type UsualWaits,
-  waited,
-  waitsSentence,
-} from '../payouts/wait-words.ts'
+import { askWaits, lateNote, lateWord, type UsualWaits, usualWaits, waited } from '../payouts/wait-words.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** `/contests/{id}/ledger`: whether a contest's prizes are paid, which wait and why, and every payment. */
@@ -115,12 +107,8 @@ function shownAt(pointer: string, figure: Html): Html {
 
 /** Waits of paid contests, and that of this one; null without a measure. */
 function waitOf({ closedAtMs }: ContestWire, waits: UsualWaits): Html | null {
-  const usual = waitsSentence(waits)
-  if (usual === null || closedAtMs === null) return null
-  return html`<p>
-    ${usual} This one has waited ${waited('/contest/closedAt', closedAtMs, waits)}.
-    <a href="/waits">How long it takes</a>
-  </p>`
+  if (closedAtMs === null) return null
+  return usualWaits(waits, html`This one has waited ${waited('/contest/closedAt', closedAtMs, waits)}.`)
 }
 
 /** Unpaid prizes of a contest, and the usual waits; null when they are no measure for it. */
@@ -141,7 +129,6 @@ function whatWaits({ unpaid, waits }: Waiting, { id }: ContestWire, view: View):
   const lines = rows
     .slice(0, LINES_SHOWN)
     .map(({ one, index }) => lineOf(one, `${address}#/unpaid/${index}`, waits, view))
-  const hasLate = waits !== null && answer.unpaid.some((one) => isLate(one, waits))
   const calendar = answer.unpaid.some(waitsForDate)
     ? html`<a href="/payouts.ics?contestId=${id}" data-chrome>Add to a calendar</a>`
     : null
@@ -151,7 +138,7 @@ function whatWaits({ unpaid, waits }: Waiting, { id }: ContestWire, view: View):
     fields: 'availableAt kind status availableAt? kots',
     ...(isCut ? { most: LINES_SHOWN } : {}),
   })}
-  ${hasLate ? html`<p class="quiet">${lateMeaning(waits)}</p>` : null}
+  ${lateNote(answer.unpaid, waits)}
   ${
     isCut
       ? html`<p>
@@ -167,7 +154,7 @@ function lineOf(one: Unpaid, row: string, waits: UsualWaits | null, view: View):
   const { status, kind, kots, availableAt } = one
   const moment = nearMoment(availableAt, view)
   const until = waitsForDate(one) ? untilMoment(availableAt, view) : null
-  const late = waits === null ? null : lateWord(row, one, waits)
+  const late = lateWord(row, one, waits)
   return {
     row,
     when: waitsForDate(one) ? moment : html`since ${moment}`,

@@ -8,7 +8,13 @@ import type { ContestStatus } from '../../../protocol/enumerations.ts'
 import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
 import { sectionHead, shareBar } from '../../markup/book.ts'
-import { closesOrClosed, contestLink, contestTitleLink, NO_END } from '../../markup/contest-name.ts'
+import {
+  closesOrClosed,
+  closesWord,
+  contestLink,
+  contestTitleLink,
+  NO_END,
+} from '../../markup/contest-name.ts'
 import { derived, expressed, waitingSum, wholePercentOf } from '../../markup/derived.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html } from '../../markup/html.ts'
@@ -321,14 +327,12 @@ export function foundTable(contests: readonly ContestWire[], { list, most }: Tab
     </thead>
     <tbody>
       ${contests.map((one, index) => {
-        const { id, title, closedAt, closesAt, entries, pool, prizesNotRedeemed } = one
+        const { id, title, entries, pool, prizesNotRedeemed } = one
         return html`<tr>
           <th scope="row" class="all">${contestTitleLink(id, title)}</th>
           <td class="r fold quiet">${id}</td>
           <td>${stateChip(contestState(one))}</td>
-          <td data-label="${closedAt !== null ? 'closed' : closesAt === null ? '' : 'closes'}">
-            ${closesOrClosed(one, view)}
-          </td>
+          <td data-label="${closesWord(one)}">${closesOrClosed(one, view)}</td>
           <td class="r fold">${countHtml(entries)}</td>
           <td class="r" data-label="pool">${amountHtml(pool)}</td>
           <td class="r fold">${shareOf(one, `${list}/${index}`)}</td>

@@ -1,10 +1,10 @@
 import type { Parameter } from '../../../protocol/parameters.ts'
-import type { Contest, Contests, ContestWire } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Contest, Contests } from '../../../protocol/endpoints/contest-endpoints.ts'
 import type { Status } from '../../../protocol/endpoints/description-endpoints.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, Page, View } from '../../frame/page.ts'
 import { amountHtml, eventLink } from '../../markup/amount-html.ts'
-import { closesOrClosed, contestTitleLink, quotedText } from '../../markup/contest-name.ts'
+import { closesOrClosed, closesWord, contestTitleLink, quotedText } from '../../markup/contest-name.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { contestState, stateChip } from '../../markup/kind-words.ts'
 import { dayOf, minuteOf, monthHtml, nearMoment } from '../../markup/moment-html.ts'
@@ -155,12 +155,6 @@ function contestsFound({ answer, address }: LinkedAnswer<Contests>, query: strin
     </ol>
     ${all}
   </div>`
-}
-
-/** Word before the close of a contest; null without one. */
-function closesWord({ closedAt, closesAt }: ContestWire): string | null {
-  if (closedAt !== null) return 'closed'
-  return closesAt === null ? null : 'closes'
 }
 
 function nothingFound(isTx: boolean, number: boolean, { answer, address }: LinkedAnswer<Status>): Html {

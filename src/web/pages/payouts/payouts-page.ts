@@ -19,7 +19,7 @@ import { chartPicture } from '../../charts/chart-picture.ts'
 import { greatestIndex } from '../../markup/chart-scale.ts'
 import { dayMark } from '../../charts/chart-time.ts'
 import { barPlot } from '../../charts/chart-line.ts'
-import { askWaits, isLate, lateMeaning, lateWord, type UsualWaits, waitsSentence } from './wait-words.ts'
+import { askWaits, lateNote, lateWord, type UsualWaits, usualWaits } from './wait-words.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** `/payouts`: unpaid prizes, and when they can be paid. */
@@ -50,12 +50,6 @@ export const payoutsPage: EndpointPage<'payouts'> = {
       </div>
       ${links} ${waits === null ? null : jsonLinks([['usual waits', waits]])}`
   },
-}
-
-/** Waits of paid contests; null when none is paid. */
-function usualWaits(waits: UsualWaits): Html | null {
-  const usual = waitsSentence(waits)
-  return usual === null ? null : html`<p>${usual} <a href="/waits">How long it takes</a></p>`
 }
 
 /** Answers beside the unpaid prizes: the titles of contests, and the usual waits. */
@@ -354,31 +348,30 @@ function unpaidBooks(payouts: Payouts, { titles, waits }: Beside, view: View): H
     note: string | null,
     rows: readonly IndexedPrize[],
     lines: readonly BookLine[],
-    meaning: Html | null = null,
+    explained: Html | null = null,
   ): Html | null => {
     if (rows.length === 0) return null
     return html`<section>
       ${sectionHead(heading, note === null ? null : html`<span>${note}</span>`)}
-      ${book(lines, listOf(titles))} ${meaning} ${moreNote(rows, payouts, view)}
+      ${book(lines, listOf(titles))} ${explained} ${moreNote(rows, payouts, view)}
     </section>`
   }
   const linesOf = (rows: readonly IndexedPrize[]): readonly BookLine[] =>
     rows.slice(0, LINES_SHOWN).map((row) => {
       const { availableAt } = row.unpaid
       const span = spanFrom(availableAt, view)
-      const late = waits === null ? null : lateWord(`/unpaid/${row.index}`, row.unpaid, waits)
+      const late = lateWord(`/unpaid/${row.index}`, row.unpaid, waits)
       return lineOf(row, titles, { when: nearMoment(availableAt, view), wait: html`for ${span}`, late })
     })
   const over = prizesIn(payouts, 'overpaid')
-  const hasLate = waits !== null && ready.some(({ unpaid }) => isLate(unpaid, waits))
-  const meaning = hasLate ? html`<p class="quiet">${lateMeaning(waits)}</p>` : null
+  const ofReady = ready.map(({ unpaid }) => unpaid)
   return html`${bookOf(
     isPart ? 'When the rest can be paid' : 'When they can be paid',
     'days in UTC',
     waiting,
     dayLines(payouts, waiting, titles, view),
   )}
-  ${bookOf('Can be paid now', 'longest wait first', ready, linesOf(ready), meaning)}
+  ${bookOf('Can be paid now', 'longest wait first', ready, linesOf(ready), lateNote(ofReady, waits))}
   ${bookOf('More was paid or has expired than was won', null, over, linesOf(over))}`
 }
 

@@ -20,8 +20,14 @@ export function within(pointer: string, ms: number): Html {
   return expressed(`within ${pointer}`, withinWords(ms))
 }
 
+/** Paragraph about the waits of paid contests, with `more` after its sentence. Null when none is paid. */
+export function usualWaits(waits: UsualWaits, more: Html | null = null): Html | null {
+  const sentence = waitsSentence(waits)
+  return sentence === null ? null : html`<p>${sentence} ${more} <a href="/waits">How long it takes</a></p>`
+}
+
 /** Sentence about the contests of the last 90 days: how many were paid, and how soon. Null when none is paid. */
-export function waitsSentence({ answer: { contests, all, from }, address }: UsualWaits): Html | null {
+function waitsSentence({ answer: { contests, all, from }, address }: UsualWaits): Html | null {
   const { p50Ms, paid } = all
   if (p50Ms === null) return null
   const at = (pointer: string, shown: Html): Html =>
@@ -48,7 +54,7 @@ const MEASURE_MIN = 10
  * Whether a prize is late: it has been payable for longer than nine of ten paid contests needed from their close. A
  * prize that is locked, in review or to be claimed is never late.
  */
-export function isLate(
+function isLate(
   { status, availableAtMs }: Pick<Unpaid, 'status' | 'availableAtMs'>,
   { answer: { now, all } }: UsualWaits,
 ): boolean {
@@ -56,17 +62,20 @@ export function isLate(
   return now.atMs - availableAtMs > all.p90Ms
 }
 
-/** The word "late" for a prize at this pointer; null when it is not late. */
-export function lateWord(pointer: string, prize: Unpaid, waits: UsualWaits): Html | null {
-  if (!isLate(prize, waits)) return null
+/** The word "late" for a prize at this pointer; null when it is not late, or without a measure. */
+export function lateWord(pointer: string, prize: Unpaid, waits: UsualWaits | null): Html | null {
+  if (waits === null || !isLate(prize, waits)) return null
   const { address } = waits
   const terms = ['now/at', 'all/p90Ms', 'all/paid'].map((field) => `${address}#/${field}`).join(' ')
   return html`<b>${expressed(`late ${pointer}/status ${pointer}/availableAt ${terms}`, 'late')}</b>`
 }
 
-/** Explanation of the word "late"; null when there is no measure. */
-export function lateMeaning({ answer: { all }, address }: UsualWaits): Html | null {
-  if (all.p90Ms === null) return null
-  return html`Late means that it could be paid for more than ${within(`${address}#/all/p90Ms`, all.p90Ms)}, in
-  which nine of ten contests were paid.`
+/** Explanation of the word "late" below prizes; null when none of them is late. */
+export function lateNote(prizes: readonly Unpaid[], waits: UsualWaits | null): Html | null {
+  if (waits === null || !prizes.some((one) => isLate(one, waits))) return null
+  const { address, answer } = waits
+  return html`<p class="quiet">
+    Late means that it could be paid for more than ${within(`${address}#/all/p90Ms`, answer.all.p90Ms ?? 0)},
+    in which nine of ten contests were paid.
+  </p>`
 }

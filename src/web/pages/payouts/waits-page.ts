@@ -9,7 +9,7 @@ import { kindName } from '../../markup/kind-words.ts'
 import { nearMoment, rangeEnd, spanFrom } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { monthLinks } from '../ranges/month-links.ts'
-import { dateFields } from '../ranges/range-controls.ts'
+import { dateFields, dateFold } from '../ranges/range-controls.ts'
 import { within } from './wait-words.ts'
 
 /** `/waits`: how long contests took from their close until they were paid. */
@@ -38,15 +38,11 @@ function controlsOf(waits: Waits, view: View): Html {
   return html`<div class="controls" data-chrome>
       ${tabs}
       <form method="get" action="${path}">
-        <details>
-          <summary>Other dates</summary>
-          ${names}
-          <div class="ask">
-            ${dateFields(query)}
-            <button>Show</button>
-            <a href="${path}">The last 90 days</a>
-          </div>
-        </details>
+        ${dateFold(
+          'Other dates',
+          names,
+          html`${dateFields(query)} <button>Show</button> <a href="${path}">The last 90 days</a>`,
+        )}
       </form>
     </div>
     ${pager}`

@@ -8,29 +8,22 @@ import { derivedSum } from '../../markup/derived.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
 import { momentOf } from '../../markup/moment-html.ts'
 import { type AccountSide, EQUAL_SUMS, tAccount } from '../../markup/t-account.ts'
+import { FLOW_NAMES } from './flows-chart.ts'
 import { rangeHtml, rangeName } from './range-words.ts'
 
-type SheetFigure = Exclude<keyof Summary, 'asOf' | 'contests' | 'tokenPriceUsd'>
-type SheetRow = readonly [figure: SheetFigure, name: string]
+const NAMES = {
+  ...FLOW_NAMES,
+  treasury: 'Held in the treasury',
+  runningPools: 'Held in running pools',
+  prizesNotRedeemed: 'Held for prizes not yet paid',
+  loyaltyFund: 'Held for the loyalty reward',
+}
 
-const CAME_IN: readonly SheetRow[] = [
-  ['spentOnPlay', 'Spent on play'],
-  ['sponsored', 'Put in by sponsors'],
-  ['deposited', 'Put into the treasury'],
-]
-const WENT_OUT: readonly SheetRow[] = [
-  ['paidInPrizes', 'Paid in prizes'],
-  ['paidInLoyalty', 'Paid as loyalty reward'],
-  ['refunded', 'Refunded to players'],
-  ['burned', 'Burned'],
-  ['withdrawn', 'Taken out of the treasury'],
-]
-const HELD: readonly SheetRow[] = [
-  ['treasury', 'Held in the treasury'],
-  ['runningPools', 'Held in running pools'],
-  ['prizesNotRedeemed', 'Held for prizes not yet paid'],
-  ['loyaltyFund', 'Held for the loyalty reward'],
-]
+type SheetFigure = keyof typeof NAMES
+
+const CAME_IN: readonly SheetFigure[] = ['spentOnPlay', 'sponsored', 'deposited']
+const WENT_OUT: readonly SheetFigure[] = ['paidInPrizes', 'paidInLoyalty', 'refunded', 'burned', 'withdrawn']
+const HELD: readonly SheetFigure[] = ['treasury', 'runningPools', 'prizesNotRedeemed', 'loyaltyFund']
 
 /**
  * Balance sheet since the launch, as of the end of a range or now: all that came in on the left, all that went out or is
@@ -41,9 +34,14 @@ export async function balanceSheet(flows: Flows, view: View): Promise<Html | nul
   const summary = await askSummary(flows, view)
   if (summary.answer.asOf.seq === 0) return null
   const { address, answer } = summary
-  const rowsOf = (rows: readonly SheetRow[]): AccountSide['rows'] =>
-    rows.map(([figure, name]) => ({ name, pointer: `${address}#/${figure}`, figure: answer[figure] }))
-  const side = (heading: string, total: string, rows: readonly SheetRow[], rest: readonly SheetRow[]) => ({
+  const rowsOf = (keys: readonly SheetFigure[]): AccountSide['rows'] =>
+    keys.map((key) => ({ name: NAMES[key], pointer: `${address}#/${key}`, figure: answer[key] }))
+  const side = (
+    heading: string,
+    total: string,
+    rows: readonly SheetFigure[],
+    rest: readonly SheetFigure[],
+  ) => ({
     heading,
     rows: rowsOf(rows),
     rest: rowsOf(rest),

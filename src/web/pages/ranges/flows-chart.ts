@@ -1,11 +1,24 @@
 import type { KindFigure } from '../../../project/fold/tally.ts'
-import type { Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
+import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { Lines, Plot, Series, SeriesStyle } from '../../charts/chart-plot.ts'
 import { chartGroup } from '../../charts/chart-figure.ts'
 import { linePlot } from '../../charts/chart-line.ts'
 import { type Html, html } from '../../markup/html.ts'
 import type { LinkedAnswer } from '../../frame/page.ts'
 import type { Site } from '../../markup/site.ts'
+
+/** Name of each movement on every page, those with a chart first. */
+export const FLOW_NAMES: Readonly<Record<keyof FlowFigures, string>> = {
+  spentOnPlay: 'Spent on play',
+  paidInPrizes: 'Paid in prizes',
+  burned: 'Burned',
+  paidInLoyalty: 'Paid as loyalty reward',
+  refunded: 'Refunded to players',
+  expired: 'Prizes that nobody claimed',
+  sponsored: 'Put in by sponsors',
+  deposited: 'Put into the treasury',
+  withdrawn: 'Taken out of the treasury',
+}
 
 type Flow = Readonly<{
   key: KindFigure
@@ -14,9 +27,9 @@ type Flow = Readonly<{
   drawn: 'area' | 'bars'
 }>
 
-const SPENT: Flow = { key: 'spentOnPlay', name: 'Spent on play', style: 1, drawn: 'area' }
-const PAID: Flow = { key: 'paidInPrizes', name: 'Paid in prizes', style: 2, drawn: 'bars' }
-const BURNED: Flow = { key: 'burned', name: 'Burned', style: 3, drawn: 'bars' }
+const SPENT: Flow = { key: 'spentOnPlay', name: FLOW_NAMES.spentOnPlay, style: 1, drawn: 'area' }
+const PAID: Flow = { key: 'paidInPrizes', name: FLOW_NAMES.paidInPrizes, style: 2, drawn: 'bars' }
+const BURNED: Flow = { key: 'burned', name: FLOW_NAMES.burned, style: 3, drawn: 'bars' }
 
 /** Amounts of a bucket, in the order of the table. */
 export const FLOWS: readonly Flow[] = [SPENT, PAID, BURNED]

@@ -1,10 +1,11 @@
+import { keysOf } from '../../../protocol/brand.ts'
 import type { FlowFigures, Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { amountHtml, exactAmount, headlineAmount, isPositive, priceHtml } from '../../markup/amount-html.ts'
 import { facts } from '../../markup/book.ts'
 import { bucketTables, chartGroup } from '../../charts/chart-figure.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
 import { greatestIndex } from '../../markup/chart-scale.ts'
-import { burnedPlot, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
+import { burnedPlot, FLOW_NAMES, FLOWS, flowsPlot, pricePlot, unfinishedIn } from './flows-chart.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { bucketOf, bucketStart, momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { type LinkPreview, previewDate } from '../../preview/link-preview.ts'
@@ -176,16 +177,6 @@ function pictureOf(flows: Flows, view: View): Html {
   )
 }
 
-/** Movements that the charts do not show. */
-const FURTHER: readonly (readonly [key: keyof FlowFigures, name: string])[] = [
-  ['paidInLoyalty', 'Loyalty reward'],
-  ['refunded', 'Refunded'],
-  ['expired', 'Never claimed'],
-  ['sponsored', 'From sponsors'],
-  ['deposited', 'Into the treasury'],
-  ['withdrawn', 'Out of the treasury'],
-]
-
 /** Exact sums of the range, and the files with all of it. */
 function totalsOf(flows: Flows, { path, query }: View): Html {
   const { totals, buckets } = flows
@@ -193,8 +184,8 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
   return html`<aside>
     <h2>In all, ${rangeHtml(flows)}</h2>
     ${facts(
-      [...FLOWS.map(({ key, name }) => [key, name] as const), ...FURTHER].map(([key, name]) => [
-        name,
+      keysOf(FLOW_NAMES).map((key) => [
+        FLOW_NAMES[key],
         html`<span data-at="/totals/${key}">${exactAmount(totals[key])}</span>`,
       ]),
     )}

@@ -14,7 +14,7 @@ import {
 import { framed } from '../../charts/chart-picture.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { monthLinks } from './month-links.ts'
-import { dateFields } from './range-controls.ts'
+import { dateFields, dateFold } from './range-controls.ts'
 import { momentText, rangeEnd } from '../../markup/moment-html.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import type { EndpointPage, View } from '../../frame/page.ts'
@@ -125,14 +125,7 @@ function controlsOf(patterns: Patterns, view: View): Html {
       <form method="get" action="${path}">
         <label>Hours of ${offsetSelect(patterns.tz)}</label>
         <button>Show</button>
-        <details>
-          <summary>Other dates</summary>
-          ${names}
-          <div class="ask">
-            ${dateFields(query)}
-            <a href="${path}">The default range</a>
-          </div>
-        </details>
+        ${dateFold('Other dates', names, html`${dateFields(query)} <a href="${path}">The default range</a>`)}
       </form>
     </div>
     ${pager}`

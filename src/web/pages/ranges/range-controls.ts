@@ -36,17 +36,24 @@ export function rangeControls(view: View, range: ShownRange): Html {
         >
         ${query.has('by') ? html`<input type="hidden" name="by" value="kind" />` : null}
         <button>Show</button>
-        <details>
-          <summary>${rangeName({ ...range, launchedAtMs: null, buckets: [] }).words}</summary>
-          ${names}
-          <div class="ask">
-            ${dateFields(query)}
-            <a href="${path}${query.has('by') ? '?by=kind' : ''}">The default range</a>
-          </div>
-        </details>
+        ${dateFold(
+          rangeName({ ...range, launchedAtMs: null, buckets: [] }).words,
+          names,
+          html`${dateFields(query)}
+            <a href="${path}${query.has('by') ? '?by=kind' : ''}">The default range</a>`,
+        )}
       </form>
     </div>
     ${pager}`
+}
+
+/** Fold of the controls, with the months by name above the fields of dates. */
+export function dateFold(summary: string, months: Html, fields: Html): Html {
+  return html`<details>
+    <summary>${summary}</summary>
+    ${months}
+    <div class="ask">${fields}</div>
+  </details>`
 }
 
 /** Fields for the dates of a range, blank unless they are chosen. */

@@ -151,8 +151,8 @@ export function cancelledNote(
 }
 
 /**
- * Paid contest with the most prizes that a correction left unpaid; null if no such prize waits. Without running and paying
- * contests all waiting prizes are of paid contests, so nothing is requested.
+ * Paid contest with the most prizes that a correction left unpaid; null if no such prize waits. Without running and
+ * paying contests all waiting prizes are of paid contests, so nothing is requested.
  */
 export async function askReopened(
   { running, paying, paid }: Summary['contests'],

@@ -21,7 +21,7 @@ import { drawableToken } from '../../preview/preview-font.ts'
 import { askReopened, askUnpaidTotals, headline } from './settled-headline.ts'
 import { derived, minus, type Term, waitingSum } from '../../markup/derived.ts'
 import { chartPicture } from '../../charts/chart-picture.ts'
-import { flowsPlot, unfinishedIn } from '../ranges/flows-chart.ts'
+import { FLOW_NAMES, flowsPlot, unfinishedIn } from '../ranges/flows-chart.ts'
 import {
   boundOf,
   DAY_MS,
@@ -81,19 +81,19 @@ const PRICE = '/tokenPriceUsd'
 
 /** Every figure of the summary in the page's order, with its JSON pointer. Amounts are in the token. */
 const FIGURES: readonly (readonly [pointer: string, label: string, of: (summary: Summary) => Figure])[] = [
-  ['/spentOnPlay', 'Spent on play', (one) => one.spentOnPlay],
-  ['/paidInPrizes', 'Paid in prizes', (one) => one.paidInPrizes],
+  ['/spentOnPlay', FLOW_NAMES.spentOnPlay, (one) => one.spentOnPlay],
+  ['/paidInPrizes', FLOW_NAMES.paidInPrizes, (one) => one.paidInPrizes],
   ['/prizesNotRedeemed', 'Prizes not yet paid', (one) => one.prizesNotRedeemed],
   ['/runningPools', 'In running pools', (one) => one.runningPools],
-  ['/burned', 'Burned', (one) => one.burned],
+  ['/burned', FLOW_NAMES.burned, (one) => one.burned],
   ['/treasury', 'Treasury', (one) => one.treasury],
   ['/loyaltyFund', 'Loyalty fund', (one) => one.loyaltyFund],
-  ['/paidInLoyalty', 'Paid as loyalty reward', (one) => one.paidInLoyalty],
-  ['/refunded', 'Refunded to players', (one) => one.refunded],
-  ['/expired', 'Prizes that nobody claimed', (one) => one.expired],
-  ['/sponsored', 'Put in by sponsors', (one) => one.sponsored],
-  ['/deposited', 'Put into the treasury', (one) => one.deposited],
-  ['/withdrawn', 'Taken out of the treasury', (one) => one.withdrawn],
+  ['/paidInLoyalty', FLOW_NAMES.paidInLoyalty, (one) => one.paidInLoyalty],
+  ['/refunded', FLOW_NAMES.refunded, (one) => one.refunded],
+  ['/expired', FLOW_NAMES.expired, (one) => one.expired],
+  ['/sponsored', FLOW_NAMES.sponsored, (one) => one.sponsored],
+  ['/deposited', FLOW_NAMES.deposited, (one) => one.deposited],
+  ['/withdrawn', FLOW_NAMES.withdrawn, (one) => one.withdrawn],
   [PRICE, 'Token price, USD', (one) => one.tokenPriceUsd],
   ['/entries', 'Entries', (one) => one.entries],
   ['/plays', 'Plays', (one) => one.plays],

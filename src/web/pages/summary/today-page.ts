@@ -38,7 +38,7 @@ import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { openingList, untilPlanned } from '../schedule/opening-list.ts'
 import { nounOf } from '../../../protocol/amount.ts'
 import { derived, derivedSum, minus, type Term, waitingSum } from '../../markup/derived.ts'
-import { askWaits, waitsSentence } from '../payouts/wait-words.ts'
+import { askWaits, usualWaits } from '../payouts/wait-words.ts'
 import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 const PAYMENTS_SHOWN = 7
@@ -74,12 +74,10 @@ export const todayPage: EndpointPage<'summary'> = {
     const titles = await askTitles(payments.answer.events, view)
     const proof = await proofStrip(view)
     const waits = await askWaits(view)
-    const usual = waitsSentence(waits)
     const top = html`<div class="two today">
       <section>
         <h1>${headline(summary, view.site, { payouts, reopened })}</h1>
-        ${cancelledNote(summary, cancelled)} ${unpaidSentence(summary, payouts, view)}
-        ${usual === null ? null : html`<p>${usual} <a href="/waits">How long it takes</a></p>`}
+        ${cancelledNote(summary, cancelled)} ${unpaidSentence(summary, payouts, view)} ${usualWaits(waits)}
         ${searchBox(suggested.answer)}
       </section>
       <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>
