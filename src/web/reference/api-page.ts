@@ -72,13 +72,13 @@ export const apiPage: Page<null> = {
         Version ${document.info.version}. Everything on these pages, and more, for programs.
       </p>
       <p data-chrome>Base address: <code>${view.site.url}/api/v1</code></p>
-      <p class="banner" role="note">${prose(PAYOUT_MEANINGS)}</p>
       ${IN_SHORT} ${contentsOf(document)} ${sections} ${sharedParts(document, token)} ${CACHING_PART}
       ${problemParts(document, token)} ${jsonLinks([['the OpenAPI document', openapi]])}`
   },
 }
 
 const IN_SHORT = html`<section aria-label="In short" data-chrome>
+  <p class="banner" role="note">${prose(PAYOUT_MEANINGS)}</p>
   <p>${TERMS}</p>
   <p>
     For tools: <a href="/api/v1/openapi.json">OpenAPI 3.1</a>,

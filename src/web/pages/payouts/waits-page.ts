@@ -21,7 +21,7 @@ export const waitsPage: EndpointPage<'waits'> = {
   csv: (answer) => answerTable('waits', answer),
   heading: (waits) => html`<h1>${headlineOf(waits)}</h1>`,
   render: (waits, view) =>
-    html`${controlsOf(waits, view)} ${leadOf(waits)} ${timesOf(waits)} ${resultsOf(waits, view)}
+    html`${leadOf(waits)} ${controlsOf(waits, view)} ${timesOf(waits)} ${resultsOf(waits, view)}
     ${kindTable(waits, view)}`,
 }
 
