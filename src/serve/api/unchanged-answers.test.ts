@@ -48,6 +48,8 @@ const ANSWERS: readonly (readonly [
   ['/payouts', [trade, sponsor(2), entry], [prize, hold, { ...prize, type: 'expiry' }]],
   ['/payouts?contestId=1', [trade, { ...prize, contestId: 2 }], [prize, hold]],
   ['/payouts?contestId=1&limit=1', [trade, entry], [prize]],
+  ['/payouts?contestId=1,9&kind=winner', [trade, entry], [prize, { ...prize, contestId: 9 }]],
+  ['/waits', [trade, entry, sponsor(1), hold], [prize, { ...prize, type: 'expiry' }]],
   ['/payouts?contestId=9', [trade, prize, entry], [{ ...prize, contestId: 9 }]],
   [
     '/schedule',

@@ -151,10 +151,7 @@ suite('the title of a feed entry', () => {
   const told: readonly (readonly [title: string, event: Partial<EventWire>])[] = [
     ['Contest 93 closed', { type: 'contest', kind: 'closed', contestId: 93 }],
     ['Contest 93 is settled', { type: 'contest', kind: 'paid', contestId: 93 }],
-    [
-      'Contest 13 is settled: it was cancelled, and what it held is refunded',
-      { type: 'contest', kind: 'paid', contestId: 13 },
-    ],
+    ['Contest 13 is settled: it was cancelled', { type: 'contest', kind: 'paid', contestId: 13 }],
     ['Contest 13 closed', { type: 'contest', kind: 'closed', contestId: 13 }],
     ['5,719 KOTS added to the loyalty fund', { type: 'loyalty', kind: 'accrual', kots: '5719.046097795' }],
     ['The loyalty reward was planned', { type: 'loyalty', kind: 'scheduled' }],

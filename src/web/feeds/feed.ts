@@ -147,7 +147,7 @@ const HAPPENED: { readonly [Type in 'contest' | 'loyalty']: Readonly<Record<Rule
 
 /**
  * Title of a feed entry, such as "First (contest 1) closed". Its amount is cut as on pages. The end of a cancelled
- * contest says so, because a settled one is a reason to congratulate.
+ * contest says so, because players congratulate each other on a settled one.
  */
 export function entryTitle(
   { type, kind, contestId, kots }: EventWire,
@@ -161,8 +161,8 @@ export function entryTitle(
   const moved = amount === null ? '' : `, ${amount}`
   const { name: contest, isCancelled } = contestId === null ? NO_CONTEST : contestOf(contestId)
   if (happened !== undefined) {
-    const refunded = isCancelled && kind === 'paid' ? ': it was cancelled, and what it held is refunded' : ''
-    return `${contest ?? 'The loyalty reward'} ${happened}${refunded}${moved}`
+    const why = isCancelled && kind === 'paid' ? ': it was cancelled' : ''
+    return `${contest ?? 'The loyalty reward'} ${happened}${why}${moved}`
   }
   const what = type === 'correction' ? `Correction of a ${kind}` : titleOf(type, kind)
   return `${what}${moved}${contest === null ? '' : `: ${contest}`}`

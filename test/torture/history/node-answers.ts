@@ -57,9 +57,13 @@ function pathsOf(entries: readonly string[], months: readonly string[]): readonl
   const [first = '1', last = '1'] = [contests[0], contests.at(-1)]
   const middle = Math.max(1, Math.floor(size / 2))
   const paths = [
-    '/summary /contests /contests?format=csv /contests?sort=pool /schedule /schedule.ics'.split(' '),
+    '/summary /contests /contests?format=csv /contests?sort=pool /contests?outcome=paid,cancelled /schedule /schedule.ics'.split(
+      ' ',
+    ),
     [first, last].flatMap((id) => [`/contests/${id}`, `/contests/${id}/ledger`, `/payouts?contestId=${id}`]),
-    '/payouts /flows /flows?bucket=minute /funds /loyalty/runs /patterns /archive/SHA256SUMS'.split(' '),
+    '/payouts /payouts?kind=winner /waits /flows /flows?bucket=minute /funds /loyalty/runs /patterns /archive/SHA256SUMS'.split(
+      ' ',
+    ),
     '/events?limit=10000 /events?order=desc /events?type=payout&format=csv /events?nonzero=1'.split(' '),
     [`/events?after=${middle}&limit=10000&details=1`, `/events?contestId=${last}`],
     [1, middle, size].flatMap((seq) => [`/events/${seq}`, `/events/${seq}/details`, `/log/proof/${seq}`]),
