@@ -72,6 +72,7 @@ suite('the protocol names', () => {
       [/^\| Buckets of an answer .*$/m, bounds.BUCKETS_MAX],
       [/^\| Amounts by kind .*$/m, bounds.KIND_AMOUNTS_MAX],
       [/^\| Days of .*$/m, bounds.PATTERN_DAYS_MAX],
+      [/^\| Contests of `\/waits`.*$/m, bounds.WAIT_CONTESTS_MAX],
       [/^\| Characters of an address.*$/m, bounds.TARGET_CHARS_MAX],
       [/scanned without a match/, STREAM_LIMITS.scanEventsMax],
       [/takes nothing for \d+ s is cut off/, STREAM_LIMITS.stallMs / 1000],
