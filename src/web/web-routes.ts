@@ -14,7 +14,7 @@
  * - `preview`: pictures of link previews
  * - `reference`: the reference of the API, as a page and as Markdown
  * - `feeds`: the Atom feed, redirects, robots.txt, the sitemap
- * - `islands`, `style`, `assets`: scripts and style sheet of the pages, and how they are bundled and served
+ * - `islands`, `style`, `fonts`, `assets`: scripts, style sheets and fonts of the pages, and how they are bundled and served
  */
 
 import type { Ms } from '../protocol/moment.ts'
