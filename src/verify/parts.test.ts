@@ -34,7 +34,8 @@ const replaced =
 const resultsOf = ({ checks }: Audit): readonly string[] => checks.map(({ name, is }) => `${name} ${is}`)
 const monthIn = ({ event }: Entry): Month => monthOf(event.atMs)
 const MONTHS = [...new Set(RICH_LOG.map(monthIn))]
-const [FIRST = assert.fail(), SECOND = assert.fail(), OPEN = assert.fail()] = MONTHS
+const [FIRST = assert.fail(), SECOND = assert.fail()] = MONTHS
+const OPEN = MONTHS.at(-1) ?? assert.fail()
 const savedAt = (at: number, entries = RICH_LOG): Parameters<typeof inspectOf>[3] => ({
   saved: [{ name: 'your visit', note: Buffer.from(checkpointOver(entries, at, key)), named: true }],
 })
