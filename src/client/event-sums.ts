@@ -2,7 +2,7 @@ import { add, type Amount, parseAmount, ZERO } from '../protocol/amount.ts'
 import type { EventWire } from '../protocol/event.ts'
 import type { DetailedEvent } from './event-details.ts'
 
-/** Figures of `/summary` that are sums of events, in billionths. */
+/** Sums of plays, prizes, loyalty payments and burns, in billionths; the same figures as in `/summary`. */
 export type EventSums = Readonly<Record<'spentOnPlay' | 'paidInPrizes' | 'paidInLoyalty' | 'burned', Amount>>
 
 /** Finds an event by its seq, as `daybook.event` does. */
