@@ -136,9 +136,9 @@ function definitionsOf({ quorum }: Witnesses): Html {
 const METHOD = html`<h2 id="method">How the figures are computed</h2>
   <p>
     The books are kept by double entry: each amount leaves one account and reaches one other, and all accounts
-    together are zero at every moment. Every figure is computed from the events alone, in whole billionths and
-    never in floating point. So anyone can compute it again from the
-    <a href="/archive">files of the archive</a>.
+    together are zero at every moment: <a href="/flows#balance">the balance sheet</a> shows that they add up.
+    Every figure is computed from the events alone, in whole billionths and never in floating point. So anyone
+    can compute it again from the <a href="/archive">files of the archive</a>.
   </p>
   <p>
     An event has the moment of its publication, in UTC. The first event after the end of a day, a week or a
