@@ -113,8 +113,8 @@ function sentenceOf(flows: Flows, { site }: View): Html {
   return html`${range} players spent ${spent} ${site.token}. ${share} of that was paid in prizes.`
 }
 
-/** Caption of the chart, with a link to the payments of its highest bar. */
-function captionOf(flows: Flows, { site }: View): Html {
+/** Caption of the chart, with links to the payments of its highest bar and to the amounts by kind. */
+function captionOf(flows: Flows, { site, path, query }: View): Html {
   const { buckets, bucket, toMs } = flows
   const most = greatestIndex(buckets.map(({ paidInPrizes }) => paidInPrizes))
   const shown = most === null ? undefined : buckets[most]
@@ -127,8 +127,11 @@ function captionOf(flows: Flows, { site }: View): Html {
           <span data-at="/buckets/${most ?? 0}/at">${whenOf(flows, shown.at)}</span>:
           <a href="/events?from=${shown.at}&to=${end}&type=payout">its payments</a>.`
   const pale = unfinishedIn(flows) > 0 ? ` Pale: ${PALE[bucket]}, not over yet.` : null
+  const kinds = query.has('by')
+    ? null
+    : html` <a href="${path}${query.format({ by: 'kind' })}#kinds">All by kind of play and of prize</a>.`
   return html`${site.token} ${bucket === 'hour' ? 'an' : 'a'} ${bucket}, UTC. The line is what players spent,
-  the bars what was paid in prizes; refunds and the loyalty reward are not counted.${payments}${pale}`
+  the bars what was paid in prizes; refunds and the loyalty reward are not counted.${payments}${pale}${kinds}`
 }
 
 const PALE = {
@@ -198,7 +201,6 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
     <p class="buttons" data-chrome>
       <a class="button" href="${path}.csv${query.format()}">CSV, ${rows}</a>
       <a class="button" href="${path}.svg${query.format()}">Chart as SVG</a>
-      ${query.has('by') ? null : html`<a class="button" href="${path}${query.format({ by: 'kind' })}#kinds">By kind</a>`}
     </p>
   </aside>`
 }
