@@ -129,7 +129,7 @@ function captionOf(flows: Flows, { site, path, query }: View): Html {
   const pale = unfinishedIn(flows) > 0 ? ` Pale: ${PALE[bucket]}, not over yet.` : null
   const kinds = query.has('by')
     ? null
-    : html` <a href="${path}${query.format({ by: 'kind' })}#kinds">All by kind of play and of prize</a>.`
+    : html` <a href="${path}${query.format({ by: 'kind' })}#kinds">By kind of play and prize</a>.`
   return html`${site.token} ${bucket === 'hour' ? 'an' : 'a'} ${bucket}, UTC. The line is what players spent,
   the bars what was paid in prizes; refunds and the loyalty reward are not counted.${payments}${pale}${kinds}`
 }
@@ -195,9 +195,7 @@ function totalsOf(flows: Flows, { path, query }: View): Html {
     <p class="quiet" data-at="/from /to">
       From ${rangeEnd(flows.from)} up to, not including, ${rangeEnd(flows.to)}, UTC.
     </p>
-    <p class="quiet">
-      All decimals are here, in the JSON and in the CSV. Short figures are cut, never rounded up.
-    </p>
+    <p class="quiet">All decimals are here, in the JSON and in the CSV.</p>
     <p class="buttons" data-chrome>
       <a class="button" href="${path}.csv${query.format()}">CSV, ${rows}</a>
       <a class="button" href="${path}.svg${query.format()}">Chart as SVG</a>
