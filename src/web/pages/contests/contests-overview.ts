@@ -286,7 +286,7 @@ function settledTable(contests: readonly ContestWire[], { list, most }: Table, v
           <td class="fold">${laterOf(one, `${list}/${index}`)}</td>
           <td class="r fold">${countHtml(entries)}</td>
           <td class="r fold">${amountHtml(spentOnPlay)}</td>
-          <td class="r">${amountHtml(prizesRedeemed)}</td>
+          <td class="r" data-label="prizes">${amountHtml(prizesRedeemed)}</td>
         </tr>`
       })}
     </tbody>
