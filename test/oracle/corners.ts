@@ -125,6 +125,6 @@ export const CORNER_DRAFTS: readonly string[] = ROWS.map(
 
 /**
  * Rows after which the service is compared: a payout is corrected, a prize is corrected, a prize is overpaid, less so,
- * all is settled, a running contest has paid.
+ * all is settled, a contest is renamed, one that has paid while it ran is cancelled, one without an announced end opens.
  */
 export const CORNERS: readonly number[] = [33, 34, 36, 57, 58, 70, 77, ROWS.length]

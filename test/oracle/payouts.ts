@@ -90,7 +90,7 @@ function put(repository: Repository, { event, details }: PublicEntry): void {
   settle(repository)
 }
 
-/** Whether a query for these contests and kinds asks for a prize; undefined for all. */
+/** Contests and kinds that a query names; undefined for all. */
 type Asked = Readonly<{ contestIds?: readonly number[]; kinds?: readonly string[] }>
 
 /** Shelves after the whole book, by contest and kind; those that are asked for. */

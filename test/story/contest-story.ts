@@ -212,7 +212,7 @@ const largest = (a: bigint, b: bigint): number => (a === b ? 0 : a > b ? -1 : 1)
 
 const ORDERS: Readonly<Record<ContestSort, (a: KnownContest, b: KnownContest) => number>> = {
   newest: (a, b) => b.seq - a.seq,
-  closesAt: (a, b) => Number(a.closesAt ?? 1e12) - Number(b.closesAt ?? 1e12) || a.seq - b.seq,
+  closesAt: (a, b) => (a.closesAt ?? 1e12) - (b.closesAt ?? 1e12) || a.seq - b.seq,
   pool: (a, b) => largest(a.pool, b.pool) || b.seq - a.seq,
   prizesNotRedeemed: (a, b) => largest(a.notRedeemed, b.notRedeemed) || b.seq - a.seq,
 }

@@ -5,7 +5,7 @@ import { WAIT_CONTESTS_MAX } from '../../protocol/parameters.ts'
 import { type Parsed, parsed, type Problem, refused } from '../../protocol/problem.ts'
 import type { Books } from '../fold/books.ts'
 import { type ContestState, outcomeOf, unpaidOf } from '../fold/contest.ts'
-import { asOf, sortedByKey } from './as-of.ts'
+import { asOf } from './as-of.ts'
 import { nowWire, type ResolvedSpan, spanWire } from './range.ts'
 
 /** A contest that has closed. */
@@ -79,8 +79,8 @@ function kindsOf(books: Books, paid: readonly Closed[], waiting: readonly Closed
     for (const [kind, prize] of contest.prizes)
       if (unpaidOf(prize) > ZERO) waitingOf.set(kind, [...(waitingOf.get(kind) ?? []), contest])
   }
-  const kinds = new Map([...spans.keys(), ...waitingOf.keys()].map((kind) => [kind, kind]))
-  return sortedByKey(kinds).map(([kind]) => ({
+  const kinds = new Set([...spans.keys(), ...waitingOf.keys()])
+  return [...kinds].toSorted().map((kind) => ({
     kind,
     ...figuresOf(spans.get(kind) ?? [], waitingOf.get(kind) ?? []),
   }))

@@ -26,8 +26,8 @@ const WENT_OUT: readonly SheetFigure[] = ['paidInPrizes', 'paidInLoyalty', 'refu
 const HELD: readonly SheetFigure[] = ['treasury', 'runningPools', 'prizesNotRedeemed', 'loyaltyFund']
 
 /**
- * Balance sheet since the launch, as of the end of a range or now: all that came in on the left, all that went out or is
- * held on the right. All its figures are of one summary. Null on an empty log.
+ * Balance sheet since the launch, as of the end of a range or now. All that came in is on the left, all that went out or
+ * is held on the right, by one summary. Null on an empty log.
  */
 export async function balanceSheet(flows: Flows, view: View): Promise<Html | null> {
   if (flows.launchedAt === null) return null
