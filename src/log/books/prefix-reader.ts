@@ -4,6 +4,7 @@ import { activityOfTotals, replay } from '../../project/fold/prefix.ts'
 import {
   emptyTally,
   KIND_FIGURES,
+  KIND_TYPES,
   type KindFigure,
   type Tally,
   tallyOf,
@@ -210,10 +211,8 @@ function asOfRow(sql: Statements, { seq, totals }: RowBefore): AsOfTotals {
   return asOf(sql, seqOf(seq - 1), totals)
 }
 
-const TYPE_OF_FIGURE = { spentOnPlay: 'play', paidInPrizes: 'payout', burned: 'burn' } as const
-
 function readKinds(sql: Statements, figure: KindFigure): readonly string[] {
-  const type = TYPE_OF_FIGURE[figure]
+  const type = KIND_TYPES[figure]
   const kinds = sql.kinds.all(type).map((row) => text(row, 'kind'))
   // Refunds and loyalty payments are payouts too, but not of prizes.
   return kinds.filter((kind) => ruleKind(type, kind) === '*')

@@ -42,6 +42,13 @@ export const KIND_FIGURES = ['spentOnPlay', 'paidInPrizes', 'burned'] as const s
 
 export type KindFigure = (typeof KIND_FIGURES)[number]
 
+/** Type of the events whose kinds these are. */
+export const KIND_TYPES = {
+  spentOnPlay: 'play',
+  paidInPrizes: 'payout',
+  burned: 'burn',
+} as const satisfies Record<KindFigure, string>
+
 /** Value of `tokenPrice` before the first price, and when every price is cancelled. */
 export const NO_PRICE = -1n
 

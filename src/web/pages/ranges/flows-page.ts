@@ -15,7 +15,7 @@ import type { EndpointPage, View } from '../../frame/page.ts'
 import { balanceSheet } from './balance-sheet.ts'
 import { kindTables } from './kind-tables.ts'
 import { monthLinks } from './month-links.ts'
-import { beforeLaunch, divided, rangeControls, rangeQuery } from './range-controls.ts'
+import { beforeLaunch, kindQuery, rangeControls, rangeQuery } from './range-controls.ts'
 import { capitalized } from '../../markup/prose.ts'
 import { rangeHtml, rangeName } from './range-words.ts'
 import { answerTable } from '../../../serve/api/answer-tables.ts'
@@ -25,7 +25,7 @@ import { percentOf } from '../../markup/derived.ts'
 export const flowsPage: EndpointPage<'flows'> = {
   endpoint: 'flows',
   island: 'chart',
-  permalink: (flows, { query }) => `/flows?${rangeQuery(flows)}${divided(query)}`,
+  permalink: (flows, { query }) => `/flows?${rangeQuery(flows)}${kindQuery(query)}`,
   title: (flows, view) => `Money by ${flows.bucket}${monthLinks(view, flows).titled}`,
   description: (flows, view) => plainText(sentenceOf(flows, view)),
   csv: (answer) => answerTable('flows', answer),

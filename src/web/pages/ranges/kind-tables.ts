@@ -1,5 +1,5 @@
 import { KIND_MAPS } from '../../../project/answers/flows.ts'
-import type { KindFigure } from '../../../project/fold/tally.ts'
+import { KIND_TYPES, type KindFigure } from '../../../project/fold/tally.ts'
 import type { Flows } from '../../../protocol/endpoints/figure-endpoints.ts'
 import type { View } from '../../frame/page.ts'
 import { amountHtml } from '../../markup/amount-html.ts'
@@ -9,13 +9,7 @@ import { type Derived, sumOfAll } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { kindName } from '../../markup/kind-words.ts'
 import { FLOWS } from './flows-chart.ts'
-import { rangeQuery } from './range-controls.ts'
-
-const TYPES: Readonly<Record<KindFigure, string>> = {
-  spentOnPlay: 'play',
-  paidInPrizes: 'payout',
-  burned: 'burn',
-}
+import { spanQuery } from './range-controls.ts'
 
 /** Most kinds of a table, those with the largest amounts. */
 const KINDS_SHOWN = 12
@@ -73,7 +67,9 @@ function tableOf(figure: KindFigure, name: string, flows: Flows): Html {
           ({ kind, sum }) =>
             html`<tr data-row="${list}/${kind}">
               <th scope="row">
-                <a href="/events?${eventsOf(flows)}&type=${TYPES[figure]}&kind=${kind}">${kindName(kind)}</a>
+                <a href="/events?${spanQuery(flows)}&type=${KIND_TYPES[figure]}&kind=${kind}"
+                  >${kindName(kind)}</a
+                >
               </th>
               <td class="bar">
                 ${shareBar(all <= 0n ? 0 : Number(digitsOf(sum.figure)) / Number(all), 'ink')}
@@ -92,9 +88,4 @@ function tableOf(figure: KindFigure, name: string, flows: Flows): Html {
     </table>
     ${more > 0 ? html`<p class="source" data-chrome>Further kinds are in the CSV.</p>` : null}
   </div>`
-}
-
-/** Query for the events of the range. */
-function eventsOf(flows: Flows): string {
-  return rangeQuery(flows).replace(/&bucket=\w+$/, '')
 }

@@ -80,14 +80,19 @@ function isTooShort(bucket: Bucket, { fromMs, toMs }: Range): boolean {
   return ms !== undefined && (toMs - fromMs) / ms > BUCKETS_MAX
 }
 
-/** Query for the range of an answer. The first week begins before 1970, but a time in a query cannot. */
-export function rangeQuery({ fromMs, toMs, bucket }: Pick<Range, 'fromMs' | 'toMs' | 'bucket'>): string {
-  const [from, to] = [new Date(Math.max(0, fromMs)), new Date(toMs)]
-  return `from=${from.toISOString()}&to=${to.toISOString()}&bucket=${bucket}`
+/** Query for the range of an answer with its buckets. */
+export function rangeQuery(range: Pick<Range, 'fromMs' | 'toMs' | 'bucket'>): string {
+  return `${spanQuery(range)}&bucket=${range.bucket}`
 }
 
-/** Rest of a query that divides the amounts as the shown page does. */
-export function divided(query: View['query']): string {
+/** Query for the span of a range. The first week begins before 1970, but a time in a query cannot. */
+export function spanQuery({ fromMs, toMs }: Pick<Range, 'fromMs' | 'toMs'>): string {
+  const [from, to] = [new Date(Math.max(0, fromMs)), new Date(toMs)]
+  return `from=${from.toISOString()}&to=${to.toISOString()}`
+}
+
+/** Rest of a query that divides the amounts by kind if the shown page does. */
+export function kindQuery(query: View['query']): string {
   return query.has('by') ? '&by=kind' : ''
 }
 
@@ -164,7 +169,7 @@ type RangeLink = Readonly<{ label: string; bucket: Bucket; from: Date; to: Date 
 
 function linkTo({ path, query }: View, range: Range, { label, bucket, from, to }: RangeLink): Html {
   const shown = range.bucket === bucket && range.fromMs === from.getTime() && range.toMs === to.getTime()
-  const href = `${path}?${rangeQuery({ fromMs: from.getTime(), toMs: to.getTime(), bucket })}${divided(query)}`
+  const href = `${path}?${rangeQuery({ fromMs: from.getTime(), toMs: to.getTime(), bucket })}${kindQuery(query)}`
   return shown
     ? html`<li><a href="${href}" aria-current="true">${label}</a></li>`
     : html`<li><a href="${href}">${label}</a></li>`
