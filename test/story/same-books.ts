@@ -65,6 +65,18 @@ export function assertSameListings(actual: Books, expected: Books, entries: read
     }
   }
   const kinds = ['winner', 'runner_up', 'absent']
+  for (const id of ids)
+    for (const kind of kinds)
+      assert.equal(actual.lastPayout(id, kind), expected.lastPayout(id, kind), `${kind} of ${id}`)
+  const [first, last] = [entries[0]?.event.atMs ?? boundOf(0), entries.at(-1)?.event.atMs ?? boundOf(0)]
+  for (const [fromMs, toMs] of [
+    [first, boundOf(last + 1)],
+    [first, boundOf(Math.floor((first + last) / 2))],
+  ] as const)
+    for (const limit of [1, 10_000]) {
+      const range = { fromMs, toMs, limit }
+      assert.deepEqual(actual.closedContests(range), expected.closedContests(range))
+    }
   assertSameUnpaid(actual, expected, entries, { ...every, kinds })
   assertSameUnpaid(actual, expected, entries, { kinds, contestIds: [...ids, contestIdOf(999)] })
   const all = { statuses: null, outcomes: null }

@@ -14,11 +14,12 @@ import { openPrefixReader } from './prefix-reader.ts'
 import { openBooks } from './stored-books.ts'
 
 const step = { kots: 1n, title: '' } as const
-/** Five contests are scheduled. The second begins, the fourth ends, and the third is cancelled. */
+/** Five contests are scheduled. The second begins, the fourth is paid and owes again, and the third is cancelled. */
 const STEPS = [
   ...[0, 1, 2, 3, 4].map((contest) => ({ ...step, is: 'schedule', contest }) as const),
   ...[1, 3, 3, 3].map((contest) => ({ ...step, is: 'turn', contest }) as const),
   { ...step, is: 'cancel', contest: 2 } as const,
+  { ...step, is: 'prize', contest: 3 } as const,
 ]
 
 suite('a page of contests of some statuses and outcomes', () => {
@@ -34,6 +35,7 @@ suite('a page of contests of some statuses and outcomes', () => {
       [['upcoming', 'paying', 'running', 'upcoming']],
       [['paid']],
       [null, ['cancelled']],
+      [null, ['owing']],
       [null, ['paid', 'cancelled']],
       [['paying'], [null]],
       [['paid'], ['cancelled', 'lapsed', 'owing']],
