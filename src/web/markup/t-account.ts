@@ -18,11 +18,17 @@ export type AccountSide = Readonly<{
 /** Note that two sums are the same. */
 export const EQUAL_SUMS: Html = html`<span class="chip done">Equal, to the last decimal</span>`
 
-/** T account with all decimals: in on the left, out on the right, and both sums under the double rule. */
-export function tAccount(sides: readonly [left: AccountSide, right: AccountSide]): Html {
+/**
+ * T account with all decimals: in on the left, out on the right, and both sums under the double rule. Sums that differ
+ * are an error; `equal` follows those that do not.
+ */
+export function tAccount(
+  sides: readonly [left: AccountSide, right: AccountSide],
+  equal: Html | null = null,
+): Html {
   const [left, right] = sides.map(({ sum }) => sum.of.figure)
   return html`<div class="account">${sides.map(sideHtml)}</div>
-    ${left === right ? null : html`<p><b class="bad">The two sums do not agree.</b></p>`}`
+    ${left === right ? equal : html`<p><b class="bad">The two sums do not agree.</b></p>`}`
 }
 
 function sideHtml({ heading, rows, rest = [], sum, list }: AccountSide): Html {

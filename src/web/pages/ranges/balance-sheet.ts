@@ -51,8 +51,7 @@ export async function balanceSheet(flows: Flows, view: View): Promise<Html | nul
   const right = side('Out, and held', 'All that went out or is held', WENT_OUT, HELD)
   return html`<section id="balance">
     ${sectionHead('Do the books balance?', html`<span>${view.site.token}, exact, since launch</span>`)}
-    ${tAccount([left, right])}
-    ${left.sum.of.figure === right.sum.of.figure ? html`<p>${EQUAL_SUMS}</p>` : null}
+    ${tAccount([left, right], html`<p>${EQUAL_SUMS}</p>`)}
     <p>${unclaimed(flows, summary, view)}</p>
     <p class="source">
       Since <span data-at="/launchedAt">${momentOf(flows.launchedAt)}</span>, up to event
