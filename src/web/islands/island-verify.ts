@@ -76,6 +76,8 @@ function start(form: HTMLFormElement): void {
     })
     next.postMessage(request)
     if (output) output.value = 'Checking …'
+    // On a phone the result and the button may be more than a screen apart.
+    output?.scrollIntoView({ block: 'center' })
   }
 
   form.addEventListener('submit', (event) => {
@@ -90,6 +92,8 @@ function start(form: HTMLFormElement): void {
     if (radio) radio.checked = true
   })
   form.hidden = false
+  // Only the check of one event, which costs few requests.
+  if (form.dataset['begins'] !== undefined) void check()
 }
 
 /** First line and steps of a finished check. Stores its checkpoint for the next visit. */

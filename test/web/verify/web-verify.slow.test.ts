@@ -58,15 +58,32 @@ const newest = async (): Promise<string> => (await pages.api.get('/api/v1/log/ch
 
 suite('the form', () => {
   test('proves an event, and links explorers of its transaction', async () => {
-    await using sight = await pages.see(`/verify?seq=${PAYOUT}`)
+    await using sight = await pages.see('/verify')
     const { page } = sight
-    assert.deepEqual(await check(page, 'event'), PROVED)
+    assert.deepEqual(await check(page, 'event', PAYOUT), PROVED)
     assert.equal(await verdictOn(page), `Event ${PAYOUT} is in the signed log.`)
     const links = await page.locator('[data-verify] ol a').evaluateAll((all) => all.map(String))
     assert.deepEqual(links, [
       'https://one.example/tx/transaction-0001',
       'https://two.example/?id=transaction-0001',
     ])
+    assert.deepEqual(sight.wrong, [])
+  })
+
+  test('checks a receipt as soon as its link is followed, with the result on a phone’s screen', async () => {
+    await using sight = await pages.see(`/events/${PAYOUT}`, { viewport: NARROW })
+    const { page } = sight
+    await page.getByRole('link', { name: 'Check this receipt' }).click()
+    await page.getByText(`Event ${PAYOUT} is in the signed log.`, { exact: true }).waitFor()
+    const verdict = await page.locator('[data-verify] output').boundingBox()
+    assert.ok(
+      verdict !== null && verdict.y > 0 && verdict.y + verdict.height < NARROW.height,
+      `${verdict?.y}`,
+    )
+    // Another check is far below its result, which comes into view.
+    assert.equal((await check(page, 'month', MONTH)).at(-1), 'verified month')
+    const other = await page.locator('[data-verify] output').boundingBox()
+    assert.ok(other !== null && other.y >= 0 && other.y < NARROW.height, `${other?.y}`)
     assert.deepEqual(sight.wrong, [])
   })
 
@@ -87,9 +104,9 @@ suite('the form', () => {
   ]
   for (const [what, at, lie, steps] of lies) {
     test(`finds an altered ${what}`, async () => {
-      await using sight = await pages.see(`/verify?seq=${PAYOUT}`)
+      await using sight = await pages.see('/verify')
       await sight.page.route(at, lie)
-      assert.match((await check(sight.page, 'event')).join(), steps)
+      assert.match((await check(sight.page, 'event', PAYOUT)).join(), steps)
       assert.equal(await verdictOn(sight.page), 'Something is wrong.')
     })
   }
@@ -174,9 +191,9 @@ suite('the form', () => {
       const url = pages.urlOf(route.request().url().slice(PLAIN.length))
       await route.fulfill({ response: await route.fetch({ url }) })
     })
-    await page.goto(`${PLAIN}/verify?seq=${PAYOUT}`)
+    await page.goto(`${PLAIN}/verify`)
     assert.equal(await page.evaluate(() => isSecureContext), false)
-    assert.deepEqual(await check(page, 'event'), PROVED)
+    assert.deepEqual(await check(page, 'event', PAYOUT), PROVED)
   })
 
   test('is accessible with its steps shown, in both themes, and fits a phone', async () => {

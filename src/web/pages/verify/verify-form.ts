@@ -2,7 +2,7 @@ import { type Html, html } from '../../markup/html.ts'
 import type { Explorer } from '../../markup/site.ts'
 
 type FormSettings = Readonly<{
-  /** Event in the event field; null for none. It is selected if the reader asked for it. */
+  /** Event in the event field; null for none. If the address names it, its check begins by itself, with the result first. */
   seq: number | null
   isAsked: boolean
   explorers: readonly Explorer[]
@@ -21,7 +21,13 @@ export function verifyForm(settings: FormSettings): Html {
   const { seq, isAsked, explorers, worker, base, asksChain, otherwise } = settings
   const templates = JSON.stringify(explorers.map(({ template }) => template))
   return html`<noscript>${otherwise}</noscript>
-    <form data-verify="${worker ?? ''}" data-explorers="${templates}" hidden>
+    <form
+      data-verify="${worker ?? ''}"
+      data-explorers="${templates}"
+      ${isAsked ? html`data-begins` : null}
+      hidden
+    >
+      ${isAsked ? RESULT : null}
       ${base === null ? null : textField('base', 'Address of the log', 'https://data.example.org', base)}
       <fieldset>
         <legend><h2>What to check</h2></legend>
@@ -83,11 +89,12 @@ export function verifyForm(settings: FormSettings): Html {
         <button class="main">Check</button>
         <button type="button" hidden>Stop</button>
       </p>
-      <output></output>
-      <ol class="steps" aria-live="polite" aria-label="Steps"></ol>
+      ${isAsked ? null : RESULT}
     </form>`
 }
 
+const RESULT = html`<output></output>
+  <ol class="steps" aria-live="polite" aria-label="Steps"></ol>`
 const GROWTH = html`Your browser keeps the signed state that it saw, and proves that the log only grew from
 there. Every other check does this too.`
 const EVENT = html`Its line and its details lead to the signed root.`
