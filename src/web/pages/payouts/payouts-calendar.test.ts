@@ -76,6 +76,16 @@ suite('the calendar of unpaid prizes', () => {
     assert.deepEqual(valuesOf(feed, 'NAME'), ['Daybook: when prizes of contest 2 can be paid'])
   })
 
+  test('names a running contest, for a prize that it has won already', async () => {
+    const running = closed(1, 'Runs').slice(0, -1)
+    const story = [...STORY.slice(0, 1), ...running, prize(1, 'daily', '60', { unlocksAt: day(9) })]
+    await using stage = await openApiStage({ story })
+    assert.match(
+      valuesOf(await read(stage, '/payouts.ics'), 'SUMMARY')[0] ?? '',
+      /: contest 1 \(Runs\) can be paid$/,
+    )
+  })
+
   test('keeps the id of an entry when a part is paid', async () => {
     const payout = { type: 'payout', kind: 'winner', contestId: 1, kots: '15', tx: 'tx-1' } as const
     await using before = await openApiStage({ story: STORY })

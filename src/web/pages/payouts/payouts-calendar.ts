@@ -30,7 +30,9 @@ export function payoutsCalendarRoute(api: Api, site: Site, origin: string): Answ
     async handle(ask) {
       const unpaid = await waitingPrizes(api, ask)
       if (!unpaid.ok) return problemReply(unpaid.problem)
-      const contests = await api.ask('contests', ask, { query: `status=paying&limit=${ROWS_LIMIT}` })
+      const contests = await api.ask('contests', ask, {
+        query: `status=running,paying&limit=${ROWS_LIMIT}`,
+      })
       if (!contests.ok) return problemReply(contests.problem)
       const titles = new Map(contests.value.answer.contests.map(({ id, title }) => [id, title]))
       const { rows, head, whole } = unpaid.value

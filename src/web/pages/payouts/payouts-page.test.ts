@@ -4,6 +4,7 @@ import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts
 import { closedContest, LAUNCH, type StoryEvent } from '../../../../test/story/api-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../../protocol/moment.ts'
+import { seqOf } from '../../../protocol/seq.ts'
 
 const CLOSED: readonly StoryEvent[] = closedContest('500', '1000')
 
@@ -176,6 +177,17 @@ suite('the page of unpaid prizes', () => {
     const won = [...CLOSED.slice(0, -1), renamed, prize('daily', '60')]
     const page = await see('/payouts', won)
     assert.match(page, /<bdi>Runs<\/bdi><\/a>/)
+  })
+
+  test('names a settled contest that a correction left owing', async () => {
+    const page = await see('/payouts', [
+      ...CLOSED,
+      prize('winner', '500'),
+      { type: 'payout', kind: 'winner', contestId: 1, kots: '500', tx: 'tx-1' },
+      { type: 'contest', kind: 'paid', contestId: 1 },
+      { type: 'correction', kind: 'payout', contestId: 1, kots: '-500', details: { corrects: seqOf(7) } },
+    ])
+    assert.match(page, /<bdi>First<\/bdi><\/a>/)
   })
 
   test('says why each prize waits, and for how long', async () => {

@@ -1,4 +1,4 @@
-import type { Contest, Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
+import type { Contest, Contests, Payouts, Unpaid } from '../../../protocol/endpoints/contest-endpoints.ts'
 import { UNPAID_STATUSES, type UnpaidStatus } from '../../../protocol/enumerations.ts'
 import { answerTable } from '../../../serve/api/answer-tables.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
@@ -33,7 +33,7 @@ export const payoutsPage: EndpointPage<'payouts'> = {
   svg: (payouts, view) => daysPicture(payouts, titleOf(view), view),
   heading: payoutsHeading,
   async render(payouts, view) {
-    const { titles, links } = await askTitles(view)
+    const { titles, links } = await askTitles(payouts, view)
     const waits = isNothingOpen(payouts) ? null : await askWaits(view)
     return html`<div class="two">
         ${mineAside(payouts, titles, view)}
@@ -218,8 +218,11 @@ function describe(payouts: Payouts, view: View): string {
   return `Won and not paid yet: ${totals.join(', ')}.`
 }
 
-/** Titles of the running and paying contests, for the page of all contests, and links to their JSON. */
-async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; links: Html | null }>> {
+/** Titles of the contests with unpaid prizes, for the page of all contests, and links to their JSON. */
+async function askTitles(
+  { unpaid }: Payouts,
+  view: View,
+): Promise<Readonly<{ titles: Titles | null; links: Html | null }>> {
   if (onlyContest(view) !== undefined) {
     const contest = await askContest(view)
     return { titles: null, links: contest === null ? null : jsonLinks([['the contest', contest]]) }
@@ -227,11 +230,22 @@ async function askTitles(view: View): Promise<Readonly<{ titles: Titles | null; 
   const contests = await askEndpoint(view, 'contests', {
     query: `status=running,paying&limit=${PAGE_ROWS_MAX}`,
   })
+  const titles = titlesOf(contests.answer)
+  if (unpaid.every(({ contestId }) => titles.has(contestId))) {
+    return { titles, links: jsonLinks([['the titles of contests', contests]]) }
+  }
+  // A correction has left prizes of a settled contest unpaid.
+  const owing = await askEndpoint(view, 'contests', { query: `outcome=owing&limit=${PAGE_ROWS_MAX}` })
   return {
-    titles: new Map(contests.answer.contests.map(({ id, title }) => [id, title])),
-    links: jsonLinks([['the titles of contests', contests]]),
+    titles: new Map([...titles, ...titlesOf(owing.answer)]),
+    links: jsonLinks([
+      ['the titles of contests', contests],
+      ['of settled contests that owe prizes', owing],
+    ]),
   }
 }
+
+const titlesOf = ({ contests }: Contests): Titles => new Map(contests.map(({ id, title }) => [id, title]))
 
 /** Note that the totals include more prizes than the page lists; null if it lists all. */
 function partNote(payouts: Payouts, view: View): Html | null {
