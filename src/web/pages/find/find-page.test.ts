@@ -103,26 +103,32 @@ suite('a search', () => {
     assert.equal(numbered.headers.get('location'), '/events/2')
   })
 
-  test('with a wrong letter offers the nearest title', async () => {
+  test('with a wrong letter or word offers the nearest titles', async () => {
     const story = [
       plan(1, 'Photography of the sea', HOUR_MS),
       plan(2, 'Photo duel', HOUR_MS),
       plan(3, 'Duel: Tea vs Coffee', HOUR_MS),
     ]
     await using other = await openApiStage({ story })
-    const offered = async (query: string): Promise<readonly string[]> => {
+    const offered = async (query: string, isPartly = false): Promise<readonly string[]> => {
       const page = await (await other.get(`/find?q=${encodeURIComponent(query)}`)).text()
       assertParity(
         page,
         await Promise.all(sourcesOf(page).map(async (source) => (await other.get(source)).text())),
       )
-      const found = /Did you mean<\/h2>[^]*?<\/ul>/.exec(page)?.[0] ?? ''
+      const found = /(?:Did you mean|These have some)<\/h2>[^]*?<\/ul>/.exec(page)?.[0] ?? ''
+      assert.equal(found.startsWith('These have some'), isPartly)
       return [...found.matchAll(/href="\/contests\/(\d)\/ledger"/g)].map(([, id = '']) => id)
     }
     assert.deepEqual(await offered('photogrpahy'), ['1'])
     assert.deepEqual(await offered('cofee'), ['3'])
     assert.deepEqual(await offered('dule tee'), ['3'])
     assert.deepEqual(await offered('chess'), [])
+    // With a wrong word, the titles that have at least half of the words, the most like first.
+    assert.deepEqual(await offered('Duel: Cofee vs Chess', true), ['3'])
+    assert.deepEqual(await offered('photo chess duel', true), ['2'])
+    assert.deepEqual(await offered('duel chess', true), ['3', '2'])
+    assert.deepEqual(await offered('duel of the chess club'), [])
   })
 
   const nowhere = ['1 Oct 99999', '99999', '#99999', 'contest 99', 'a'.repeat(64), '2026-02-30', '<b>']

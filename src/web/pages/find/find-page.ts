@@ -56,7 +56,7 @@ export const findPage: Page<null> = {
     ${jsonLinks([
       ...found.matches.flatMap((match) => ('found' in match ? [[match.is, match.found] as const] : [])),
       ...(found.titled === null ? [] : [['contests found', found.titled] as const]),
-      ...found.nearest.map(({ list }) => ['similar titles', list] as const),
+      ...found.nearest.titles.map(({ list }) => ['similar titles', list] as const),
       ['the newest event', status],
       ['suggested titles', suggested],
     ])}`
@@ -72,7 +72,7 @@ function resultOf(
   view: View,
 ): Html {
   if (matches.length === 0 && titled === null)
-    return html`${nearest.length === 0 ? null : nearestTitles(nearest)}
+    return html`${nearest.titles.length === 0 ? null : nearestTitles(nearest)}
     ${nothingFound(isTx, isNumber(query), status)}`
   const choice = html`<div class="found">
     <h2>Which of these?</h2>
@@ -84,12 +84,12 @@ function resultOf(
   ${titled === null ? null : contestsFound(titled, query, view)}`
 }
 
-/** Contests with a title like the query, which may have a wrong letter. */
-function nearestTitles(nearest: readonly NearestTitle[]): Html {
+/** Contests with a title like the query, which may have a wrong letter or a wrong word. */
+function nearestTitles({ isPartly, titles }: SearchResult['nearest']): Html {
   return html`<div class="found">
-    <h2>Did you mean</h2>
+    <h2>${isPartly ? 'No title has all of these words. These have some' : 'Did you mean'}</h2>
     <ul class="next">
-      ${nearest.map(
+      ${titles.map(
         ({ list, index, id, title }) =>
           html`<li data-at="${list.address}#/contests/${index}/title ${list.address}#/contests/${index}/id?">
             <a href="/contests/${id}/ledger">${quotedText(title)}</a>
@@ -210,8 +210,8 @@ type SearchResult = Readonly<{
   matches: readonly Match[]
   /** Contests with the words in their titles, if nothing else matches or if the query also has words. */
   titled: LinkedAnswer<Contests> | null
-  /** Contests with the most similar titles, if nothing matches. */
-  nearest: readonly NearestTitle[]
+  /** Contests with the most similar titles, if nothing matches, and whether these have only some of the words. */
+  nearest: Readonly<{ isPartly: boolean; titles: readonly NearestTitle[] }>
   /** Whether the query has the form of a transaction id. */
   isTx: boolean
 }>
@@ -225,6 +225,7 @@ const NUMBER = new RegExp(`^#?${DIGITS}$`)
 const URL_FORM = /^(?:https?:\/\/|\/|[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)[^?#]*/i
 /** A future day leads to the schedule if it is less than a year away. */
 const PLANNED_MS = 365 * DAY_MS
+const NONE: SearchResult['nearest'] = { isPartly: false, titles: [] }
 const LETTERS = /\p{L}/u
 /** Contests that a search by words shows. */
 const TITLED_MAX = 20
@@ -236,7 +237,7 @@ function isNumber(query: string): boolean {
 
 /** Searches for a text, or for the last path segment of a URL, for example an explorer's. */
 async function search(text: string, view: View): Promise<SearchResult> {
-  if (text === '') return { matches: [], titled: null, nearest: [], isTx: false }
+  if (text === '') return { matches: [], titled: null, nearest: NONE, isTx: false }
   const path = URL_FORM.exec(text)?.[0].split('/') ?? [text]
   const term = path.findLast((part) => part !== '') ?? ''
   const named = await findTransaction(term, view.ask)
@@ -249,7 +250,7 @@ async function search(text: string, view: View): Promise<SearchResult> {
   const isWords = matches.length === 0 || /^[a-z -]+$|^[a-z]+ \d+$|^\d+$/i.test(term)
   const titled = isWords ? await titledBy(text, view) : null
   const isNothing = matches.length === 0 && titled === null && LETTERS.test(text)
-  return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : [], isTx: named.ok }
+  return { matches, titled, nearest: isNothing ? await askNearestTitles(text, view) : NONE, isTx: named.ok }
 }
 
 /** Address of the only page that matches; null if none or several do. */
@@ -330,39 +331,42 @@ type NearestTitle = Readonly<{
   title: string
 }>
 
-/** Titles that are offered. */
-const OFFERED_MAX = 3
+/** Titles that are offered for a misspelt query, and for one of which they have some words. */
+const OFFERED_MAX = { meant: 3, partly: 5 } as const
 /** Contests in one answer of the search. */
 const CANDIDATES = 100
-/** Letters at the start of the query's longest word that a word of a candidate must share. */
+/** The longest words of a query, of which each is searched for. */
+const SOUGHT_WORDS_MAX = 4
+/** Letters at the start of such a word that a word of a candidate must share. */
 const BEGINNING = 3
 
 /**
- * Contests whose titles are most like a misspelt query, the best first. Candidates are the newest contests, and those
- * with a word that has the same start as the query's longest word. So the cost does not grow with the number of
- * contests.
+ * Contests whose titles are most like a query that finds none, the best first: with a word like each of its words, or
+ * else with at least half of them. Candidates are the newest contests, and the newest with a word that begins like one
+ * of the query's longest words. So the cost does not grow with the number of contests.
  */
-async function askNearestTitles(query: string, view: View): Promise<readonly NearestTitle[]> {
+async function askNearestTitles(query: string, view: View): Promise<SearchResult['nearest']> {
   const words = wordsOf(query)
-  const [longest = ''] = words.toSorted((a, b) => b.length - a.length)
-  const lists = [
-    await ask(view, ''),
-    await ask(view, `q=${encodeURIComponent(longest.slice(0, BEGINNING))}&`),
-  ]
+  const longest = words.toSorted((a, b) => b.length - a.length).slice(0, SOUGHT_WORDS_MAX)
+  const starts = new Set(longest.map((word) => word.slice(0, BEGINNING)))
+  const queries = ['', ...[...starts].map((start) => `q=${encodeURIComponent(start)}&`)]
+  const lists = (await Promise.all(queries.map((one) => ask(view, one)))).filter((list) => list !== null)
   const titles = lists
-    .filter((list) => list !== null)
     .flatMap((list) =>
-      list.answer.contests.flatMap(({ id, title }, index) => {
-        const distance = title === null ? null : distanceOf(words, wordsOf(title))
-        return title === null || distance === null ? [] : [{ distance, nearest: { list, index, id, title } }]
-      }),
+      list.answer.contests.flatMap(({ id, title }, index) =>
+        title === null ? [] : [{ ...likenessOf(words, wordsOf(title)), list, index, id, title }],
+      ),
     )
-    .toSorted((a, b) => a.distance - b.distance)
-  const first = new Map(titles.toReversed().map(({ nearest }) => [nearest.title, nearest]))
-  return titles
-    .map(({ nearest }) => nearest)
-    .filter((nearest) => first.get(nearest.title) === nearest)
-    .slice(0, OFFERED_MAX)
+    .filter(({ missing }) => missing < words.length && missing <= words.length / 2)
+    .toSorted((a, b) => a.missing - b.missing || a.distance - b.distance)
+  const isPartly = (titles[0]?.missing ?? 0) > 0
+  const first = new Map(titles.toReversed().map((one) => [one.title, one]))
+  return {
+    isPartly,
+    titles: titles
+      .filter((one) => first.get(one.title) === one && (isPartly || one.missing === 0))
+      .slice(0, OFFERED_MAX[isPartly ? 'partly' : 'meant']),
+  }
 }
 
 async function ask(view: View, query: string): Promise<LinkedAnswer<Contests> | null> {
@@ -370,17 +374,19 @@ async function ask(view: View, query: string): Promise<LinkedAnswer<Contests> | 
   return reply.ok ? reply.value : null
 }
 
-/** Sum of the distances of the query's words from the nearest words of a title; null when a word is near to none. */
-function distanceOf(query: readonly string[], title: readonly string[]): number | null {
-  let sum = 0
-  for (const word of query) {
-    const distances = title.map((other) => editDistance(word, other))
-    const least = Math.min(...distances)
+/** Words of a query that are near to none of a title's, and the sum of the distances of the others. */
+function likenessOf(
+  query: readonly string[],
+  title: readonly string[],
+): Readonly<{ missing: number; distance: number }> {
+  const near = query
+    .map((word) => ({ word, least: Math.min(...title.map((other) => editDistance(word, other))) }))
     // One mistake in a short word, two in a longer one.
-    if (least > (word.length < 6 ? 1 : 2) || least >= word.length) return null
-    sum += least
+    .filter(({ word, least }) => least <= (word.length < 6 ? 1 : 2) && least < word.length)
+  return {
+    missing: query.length - near.length,
+    distance: near.reduce((sum, { least }) => sum + least, 0),
   }
-  return query.length === 0 ? null : sum
 }
 
 /** Fewest letters to add, remove, change or swap with their neighbour (optimal string alignment). */
