@@ -109,11 +109,17 @@ export function spanBetween(from: string, to: string): string {
 /** Hours up to which a bound of time has hours. */
 const HOUR_BOUND_MAX = 96
 
+/** Time within which something happened, in milliseconds, rounded up to hours, or to days when it is longer than 96 hours. */
+export function timeBound(ms: number): number {
+  const hours = Math.max(1, Math.ceil(ms / HOUR))
+  return hours <= HOUR_BOUND_MAX ? hours * HOUR : Math.ceil(ms / DAY) * DAY
+}
+
 /** Time within which something happened, rounded up so that it is true: `62 hours`, from five days on `12 days`. */
 export function withinWords(ms: number): string {
-  const hours = Math.max(1, Math.ceil(ms / HOUR))
+  const hours = timeBound(ms) / HOUR
   if (hours === 1) return 'an hour'
-  return hours <= HOUR_BOUND_MAX ? `${hours} hours` : `${Math.ceil(ms / DAY)} days`
+  return hours <= HOUR_BOUND_MAX ? `${hours} hours` : `${dayOf(hours * HOUR)} days`
 }
 
 /** Time that something has waited, cut so that it is true: `71 hours`, from four days on `12 days`. */

@@ -17,6 +17,7 @@ import { lengthWords } from './shown-words.ts'
  * - `span /a /b`: time from a moment to a later one, as `2 days` or `1 h 6 min`
  * - `within /a`: milliseconds as a bound, rounded up to hours, from five days on to days
  * - `waited /a /b`: time from a moment to a later one, cut to hours, from four days on to days
+ * - `place /from /to /p90 /max /paid`: the time from a moment to a later one, compared with those of at least ten others
  * - `late /status /available /now /p90 /paid`: word that holds only for a payable prize, available for longer than p90
  * - `all-paid /a /b` and `none-open /a`: words that hold only if all the values are zero
  * - `about /a`: a shortened figure
@@ -76,14 +77,21 @@ export function evaluate(
     case 'span':
       return lengthWords(Date.parse(String(second)) - Date.parse(String(first)))
     case 'within': {
-      const hours = Math.ceil(Number(first) / 3_600_000)
-      if (hours <= 1) return 'an hour'
-      return hours > 96 ? `${Math.ceil(Number(first) / 86_400_000)} days` : `${hours} hours`
+      const hours = hoursBound(first)
+      if (hours === 1) return 'an hour'
+      return hours > 96 ? `${hours / 24} days` : `${hours} hours`
     }
     case 'waited': {
       const hours = Math.floor((Date.parse(String(second)) - Date.parse(String(first))) / 3_600_000)
       if (hours < 2) return hours < 1 ? 'less than an hour' : 'an hour'
       return hours < 96 ? `${hours} hours` : `${Math.floor(hours / 24)} days`
+    }
+    case 'place': {
+      const [, , p90, most, paid] = found.map(([value]) => value)
+      const hours = (Date.parse(String(second)) - Date.parse(String(first))) / 3_600_000
+      if (Number(paid) < 10) return ''
+      if (hours > hoursBound(most)) return 'longer than all'
+      return hours > hoursBound(p90) ? 'longer than nine of ten' : 'within the usual time'
     }
     case 'late': {
       const [status, available, now, p90, paid] = found.map(([value]) => value)
@@ -138,6 +146,12 @@ export function evaluate(
     default:
       throw new Error(`there is no operator ${operator}`)
   }
+}
+
+/** Milliseconds rounded up to hours, beyond 96 of them to days. */
+function hoursBound(ms: unknown): number {
+  const hours = Math.max(1, Math.ceil(Number(ms) / 3_600_000))
+  return hours > 96 ? Math.ceil(Number(ms) / 86_400_000) * 24 : hours
 }
 
 /** A figure cut off to at most three digits, with the letter of its unit. */

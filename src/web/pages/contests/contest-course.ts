@@ -222,7 +222,13 @@ function openEnd(course: Course, view: View): BookLine {
     return { ...soft, small: 'Not yet' }
   }
   const last = rows.reduce((latest, one) => (one.availableAtMs > latest.availableAtMs ? one : latest), first)
-  if (last.availableAtMs <= view.now) return { ...soft, small: 'Not yet, though nothing waits for a date' }
+  if (last.availableAtMs <= view.now) {
+    const isPayable = rows.some(({ status }) => status === 'payable')
+    return {
+      ...soft,
+      small: isPayable ? 'Not yet: the rest can be paid now' : 'Not yet: the rest is to be claimed',
+    }
+  }
   const pointer = `${unpaid.address}#/unpaid/${rows.indexOf(last)}/availableAt`
   return {
     ...soft,

@@ -18,7 +18,15 @@ import {
 import { contestName, quotedText } from '../../markup/contest-name.ts'
 import { askEndpoint, jsonLinks } from '../../frame/linked-answers.ts'
 import { type Html, html, type Part } from '../../markup/html.ts'
-import { contestState, kindName, onePaid, stateChip, waitsForDate } from '../../markup/kind-words.ts'
+import {
+  contestState,
+  kindName,
+  onePaid,
+  stateChip,
+  stateInWords,
+  waitsForDate,
+  whoWins,
+} from '../../markup/kind-words.ts'
 import type { EndpointPage, LinkedAnswer, View } from '../../frame/page.ts'
 import { paidChart, paidPicture } from './paid-chart.ts'
 import { askTimeline, courseOf } from './contest-course.ts'
@@ -26,8 +34,17 @@ import { contestPreview, contestVerdict } from './contest-verdict.ts'
 import type { EventWire } from '../../../protocol/event.ts'
 import { cellMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { expressed } from '../../markup/derived.ts'
+import { listed } from '../../markup/prose.ts'
 import { paymentCheck, poolAccount, prizeTable } from './contest-sums.ts'
-import { askWaits, lateNote, lateWord, type UsualWaits, usualWaits, waited } from '../payouts/wait-words.ts'
+import {
+  askWaits,
+  lateNote,
+  lateWord,
+  type UsualWaits,
+  usualWaits,
+  usualWithin,
+  waited,
+} from '../payouts/wait-words.ts'
 import { isWholeList, PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** `/contests/{id}/ledger`: whether a contest's prizes are paid, which wait and why, and every payment. */
@@ -56,7 +73,8 @@ export const contestLedgerPage: EndpointPage<'contestLedger'> = {
     const isWon = ledger.prizes.length > 0
     return html`<div class="two contest">
         <section>
-          ${contestVerdict({ ledger, unpaid, view })} ${waits === null ? null : waitOf(contest, waits)}
+          ${contestVerdict({ ledger, unpaid, view })}
+          ${unpaid === null ? null : waitOf(contest, { unpaid, waits })}
           ${unpaid === null ? null : whatWaits({ unpaid, waits }, contest, view)} ${prizeTable(ledger, view)}
           ${isWon ? null : poolAccount(ledger, view)}
         </section>
@@ -104,10 +122,37 @@ function shownAt(pointer: string, figure: Html): Html {
   return html`<span data-at="${pointer}">${figure}</span>`
 }
 
-/** Waits of paid contests, and that of this one; null without a measure. */
-function waitOf({ closedAtMs }: ContestWire, waits: UsualWaits): Html | null {
-  if (closedAtMs === null) return null
-  return usualWaits(waits, html`This one has waited ${waited('/contest/closedAt', closedAtMs, waits)}.`)
+/** Waits of paid contests, that of this one, and whose turn it is; null without a measure. */
+function waitOf({ closedAtMs }: ContestWire, { unpaid, waits }: Waiting): Html | null {
+  if (closedAtMs === null || waits === null) return null
+  return usualWaits(
+    waits,
+    html`This one has waited ${waited('/contest/closedAt', closedAtMs, waits)}. ${turnOf(unpaid)}`,
+  )
+}
+
+/** Whose turn it is when no part waits for a date; null otherwise, or if a part may be missing here. */
+function turnOf({ address, answer }: LinkedAnswer<Payouts>): Html | null {
+  const rows = answer.unpaid.map((one, index) => ({ ...one, at: `${address}#/unpaid/${index}` }))
+  if (answer.next !== null || rows.some(waitsForDate)) return null
+  const ready = rows.find(({ status }) => status === 'payable')
+  const claims = rows.filter(({ status }) => status === 'awaiting_claim')
+  const kinds = [...new Map(claims.map((row) => [row.kind, row])).values()]
+  const platform =
+    ready === undefined
+      ? []
+      : [html`the platform <span data-at="${ready.at}/status">${stateInWords('payable', 'to pay it')}</span>`]
+  const winners =
+    kinds.length === 0
+      ? []
+      : [
+          html`<span data-at="${kinds.map(({ at }) => `${at}/kind`).join(' ')} ${kinds[0]?.at ?? ''}/status"
+            >${listed(kinds.map(({ kind }) => whoWins(kind)))}
+            ${stateInWords('awaiting_claim', 'to ask for it')}</span
+          >`,
+        ]
+  const turns = [...platform, ...winners]
+  return turns.length === 0 ? null : html`What is left waits for ${listed(turns)}.`
 }
 
 /** Unpaid prizes of a contest, and the usual waits; null when they are no measure for it. */
@@ -158,7 +203,8 @@ function lineOf(one: Unpaid, row: string, waits: UsualWaits | null, view: View):
     row,
     when: waitsForDate(one) ? moment : html`since ${moment}`,
     what: html`<b>${kindName(kind)}</b>: ${stateChip(status)}${late === null ? null : html` ${late}`}`,
-    small: html`${REASONS[status]}${until === null ? null : html` Can be paid ${until}.`}`,
+    small: html`${REASONS[status]}${status === 'payable' && waits !== null ? usualWithin(kind, waits) : null}.
+    ${until === null ? null : html`Can be paid ${until}.`}`,
     amount: amountHtml(kots),
   }
 }
@@ -291,9 +337,9 @@ const UNPAID_ASKED = 200
 const LINES_SHOWN = 10
 
 const REASONS: Readonly<Record<UnpaidStatus, string>> = {
-  locked: 'Locked by the platform’s rules.',
-  in_review: 'The operator is checking that the contest followed its rules.',
-  awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform.',
-  payable: 'The platform can pay this now.',
-  overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards.',
+  locked: 'Locked by the platform’s rules',
+  in_review: 'The operator is checking that the contest followed its rules',
+  awaiting_claim: 'It can be paid as soon as its winner asks for it on the platform',
+  payable: 'The platform pays it without being asked',
+  overpaid: 'More was paid or has expired than was won, because a prize was corrected afterwards',
 }

@@ -6,7 +6,7 @@ import { countHtml } from '../../markup/amount-html.ts'
 import { expressed } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
 import { dayOf } from '../../markup/moment-html.ts'
-import { waitedWords, withinWords } from '../../markup/time-words.ts'
+import { timeBound, waitedWords, withinWords } from '../../markup/time-words.ts'
 
 /** The default answer of `/waits`, with which pages compare a contest or a prize. */
 export type UsualWaits = LinkedAnswer<Waits>
@@ -41,14 +41,41 @@ function waitsSentence({ answer: { contests, all, from }, address }: UsualWaits)
   ${at('/all/paid', countHtml(paid))} ${rest}.`
 }
 
-/** Time that a contest has waited since its close, cut to hours or days. */
-export function waited(pointer: string, closedAtMs: number, { answer, address }: UsualWaits): Html {
-  const ms = (answer.now?.atMs ?? answer.toMs) - closedAtMs
-  return expressed(`waited ${pointer} ${address}#/now/at`, waitedWords(ms))
-}
-
 /** Paid contests from which on nine of ten of them are a measure. */
 const MEASURE_MIN = 10
+
+/**
+ * Time that a contest has waited since its close, cut to hours or days, and how it compares with those that were paid:
+ * `10 days, longer than all 106 (7 days at most)`. `pointer` leads to the close. Few paid contests are no measure.
+ */
+export function waited(pointer: string, closedAtMs: number, { answer, address }: UsualWaits): Html {
+  const { p90Ms, maxMs, paid } = answer.all
+  const ms = (answer.now?.atMs ?? answer.toMs) - closedAtMs
+  const time = expressed(`waited ${pointer} ${address}#/now/at`, waitedWords(ms))
+  if (p90Ms === null || maxMs === null || paid < MEASURE_MIN) return time
+  const place = (words: string): Html => {
+    const terms = ['now/at', 'all/p90Ms', 'all/maxMs', 'all/paid'].map((field) => `${address}#/${field}`)
+    return expressed(`place ${pointer} ${terms.join(' ')}`, words)
+  }
+  const nine = within(`${address}#/all/p90Ms`, p90Ms)
+  // The bounds as they are shown, so that nobody reads "6 days, longer than 7 days".
+  if (ms > timeBound(maxMs)) {
+    const all = html`<span data-at="${address}#/all/paid">${countHtml(paid)}</span>`
+    return html`${time}, ${place('longer than all')} ${all} (${within(`${address}#/all/maxMs`, maxMs)} at
+    most)`
+  }
+  return ms > timeBound(p90Ms)
+    ? html`${time}, ${place('longer than nine of ten')} (${nine} at most)`
+    : html`${time}, ${place('within the usual time')} (nine of ten in ${nine})`
+}
+
+/** Time after the close within which nine of ten contests paid a kind of prize, after a comma; null without a measure. */
+export function usualWithin(kind: string, { answer, address }: UsualWaits): Html | null {
+  const index = answer.kinds.findIndex((one) => one.kind === kind)
+  const { p90Ms = null, paid = 0 } = answer.kinds[index] ?? {}
+  if (p90Ms === null || paid < MEASURE_MIN) return null
+  return html`, usually within ${within(`${address}#/kinds/${index}/p90Ms`, p90Ms)} of the close`
+}
 
 /**
  * Whether a prize is late: it has been payable for longer than nine of ten paid contests needed from their close. A
