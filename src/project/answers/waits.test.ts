@@ -104,4 +104,16 @@ suite('the waits of contests', () => {
     assert.deepEqual(refused.problem.members, { maxContests: WAIT_CONTESTS_MAX, from: usual.from })
     assert.equal(waitsOf(books, `from=${usual.from}`).contests.closed, WAIT_CONTESTS_MAX)
   })
+
+  test('are of no contest, and never refused without a `from`, while more than 1,000 closed in the last minute', () => {
+    const ids = Array.from({ length: WAIT_CONTESTS_MAX + 1 }, (_, index) => index + 1)
+    const books = logOf([
+      ...ids.map(
+        (contest) => ({ at: '2026-10-02', is: 'contest/scheduled', contest, details: planned }) as const,
+      ),
+      ...ids.map((contest) => ({ at: '2026-10-02', is: 'contest/cancelled', contest }) as const),
+    ]).books()
+    const { contests, from, to } = waitsOf(books, `to=${time('2026-10-02') + 60_000}`)
+    assert.deepEqual([contests.closed, from], [0, to])
+  })
 })

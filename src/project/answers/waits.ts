@@ -16,13 +16,13 @@ type Result = keyof Omit<Waits['contests'], 'closed'>
 
 /**
  * Times from the close of contests until they were paid, of the contests that closed in a span. At most
- * `WAIT_CONTESTS_MAX` contests: a span that `isDefault` begins later then, and any other is refused.
+ * `WAIT_CONTESTS_MAX` contests: a span that `isDefault` begins later then, at its end if need be, and any other is
+ * refused.
  */
 export function waits(books: Books, span: ResolvedSpan, isDefault: boolean): Parsed<Waits> {
   const found = books.closedContests({ ...span, limit: WAIT_CONTESTS_MAX + 1 }).filter(hasClosed)
   const fromMs = found.length > WAIT_CONTESTS_MAX ? firstFitting(found) : span.fromMs
-  if (fromMs !== span.fromMs && (!isDefault || fromMs >= span.toMs))
-    return refused(tooManyContests(fromMs, span))
+  if (fromMs !== span.fromMs && !isDefault) return refused(tooManyContests(fromMs, span))
   const contests = found.filter(({ closedAt }) => closedAt >= fromMs)
   const results = Map.groupBy(contests, resultOf)
   const count = (result: Result): number => results.get(result)?.length ?? 0
@@ -67,22 +67,23 @@ function resultOf(contest: Closed): Result {
 
 /** The figures by kind of prize, sorted by kind. A kind waits in a contest while some of it is unpaid. */
 function kindsOf(books: Books, paid: readonly Closed[], waiting: readonly Closed[]): Waits['kinds'] {
-  const spans = new Map<string, number[]>()
-  const waitingOf = new Map<string, Closed[]>()
-  for (const { id, closedAt, prizes } of paid) {
-    for (const kind of prizes.keys()) {
+  const spans = paid.flatMap(({ id, closedAt, prizes }) =>
+    [...prizes.keys()].flatMap((kind) => {
       const last = books.lastPayout(id, kind)
-      if (last !== null) spans.set(kind, [...(spans.get(kind) ?? []), spanOf(closedAt, last)])
-    }
-  }
-  for (const contest of waiting) {
-    for (const [kind, prize] of contest.prizes)
-      if (unpaidOf(prize) > ZERO) waitingOf.set(kind, [...(waitingOf.get(kind) ?? []), contest])
-  }
-  const kinds = new Set([...spans.keys(), ...waitingOf.keys()])
-  return [...kinds].toSorted().map((kind) => ({
+      return last === null ? [] : [{ kind, span: spanOf(closedAt, last) }]
+    }),
+  )
+  const unpaid = waiting.flatMap((contest) =>
+    [...contest.prizes].flatMap(([kind, prize]) => (unpaidOf(prize) > ZERO ? [{ kind, contest }] : [])),
+  )
+  const spansOfKind = Map.groupBy(spans, ({ kind }) => kind)
+  const unpaidOfKind = Map.groupBy(unpaid, ({ kind }) => kind)
+  return [...new Set([...spansOfKind.keys(), ...unpaidOfKind.keys()])].toSorted().map((kind) => ({
     kind,
-    ...figuresOf(spans.get(kind) ?? [], waitingOf.get(kind) ?? []),
+    ...figuresOf(
+      (spansOfKind.get(kind) ?? []).map(({ span }) => span),
+      (unpaidOfKind.get(kind) ?? []).map(({ contest }) => contest),
+    ),
   }))
 }
 
