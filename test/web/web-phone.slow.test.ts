@@ -82,6 +82,21 @@ suite('on a phone', () => {
     })
   }
 
+  test('words of a segmented control stand in the middle of their boxes', async () => {
+    for (const path of ['/contests', '/flows', '/events']) {
+      await sight.page.goto(pages.urlOf(path))
+      const away = await sight.page.locator('.tabs a:visible').evaluateAll((links) =>
+        links.map((link) => {
+          const range = document.createRange()
+          range.selectNodeContents(link)
+          const [words, box] = [range.getBoundingClientRect(), link.getBoundingClientRect()]
+          return Math.abs(words.top + words.bottom - box.top - box.bottom) / 2
+        }),
+      )
+      assert.ok(away.length > 1 && Math.max(...away) <= 1, `${path}: ${away.join(' ')}`)
+    }
+  })
+
   test('navigation that goes on beyond the edge fades out there', async () => {
     await sight.page.goto(pages.urlOf('/flows'))
     await sight.page.setViewportSize({ width: 320, height: 640 })
@@ -165,7 +180,13 @@ type PageElement = Readonly<{
   checkVisibility(): boolean
   getBoundingClientRect(): Readonly<{ width: number; height: number }>
 }>
-declare const document: Readonly<{ querySelectorAll(selector: string): Iterable<PageElement> }>
+declare const document: Readonly<{
+  querySelectorAll(selector: string): Iterable<PageElement>
+  createRange(): Readonly<{
+    selectNodeContents(of: unknown): void
+    getBoundingClientRect(): Readonly<{ top: number; bottom: number }>
+  }>
+}>
 declare function getComputedStyle(of: unknown): Readonly<{
   display: string
   overflowX: string
