@@ -62,6 +62,8 @@ suite('a chart', () => {
     await using sight = await pages.see(HOURS)
     await pointAt(sight, '#flows', 0.5 / 24)
     await assertCard(sight, '#flows', await hourLines(HOURS, 0))
+    const names = sight.page.locator('#flows > .halo:not([data-axis]):visible')
+    assert.equal(await names.count(), 0, 'labels beside a card')
     await pointAt(sight, '#flows', 5.5 / 24)
     await assertCard(sight, '#flows', await hourLines(HOURS, 5))
     assert.equal(await sight.page.getByRole('slider').inputValue(), '5')
@@ -74,6 +76,7 @@ suite('a chart', () => {
     await assertCard(sight, '#flows', await hourLines(HOURS, 5))
     await sight.page.keyboard.press('Escape')
     assert.equal(await cardsIn(sight), 0)
+    assert.equal(await names.count(), 3)
   })
 
   test('opens the range of a drag in narrower buckets, up to the present if it is not over', async () => {

@@ -73,7 +73,7 @@ function sliderOf(bucket: Bucket, buckets: number, worded: boolean): Html | null
   if (buckets < 2) return null
   return html`<div class="slider">
     <label hidden
-      >Read ${bucket} by ${bucket}, or drag to choose ${bucket}s
+      >Read ${bucket} by ${bucket}, or hold and drag to choose ${bucket}s
       <input type="range" min="0" max="${buckets - 1}" value="${buckets - 1}" autocomplete="off" />
     </label>
     ${worded ? html`<p aria-hidden="true"></p>` : null}
