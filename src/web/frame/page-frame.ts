@@ -162,7 +162,7 @@ function livePill({ past, live, asOf, identity }: PageFrame): Html | null {
 
 function pastBanner({ path }: PageFrame): Html {
   return html`<p class="banner" role="note">
-    Past view: figures as known then. They do not change. <a href="${path}">Go to now</a>
+    Past view: its figures do not change. <a href="${path}">Go to now</a>
   </p>`
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { API_STORY, type StoryEvent } from '../../../../test/story/api-story.ts'
-import { wordsOf } from '../../../../test/web/contest-story.ts'
+import { closed, correction, payout, prize, running, wordsOf } from '../../../../test/web/contest-story.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
 import { plain } from '../../../../test/web/parity/page-tree.ts'
 import { DAY_MS } from '../../../protocol/moment.ts'
@@ -130,6 +130,16 @@ suite('the amounts by kind', () => {
     assert.ok(ranges.length > 1)
     for (const range of ranges) assert.match(range, /[?&]by=kind\b/)
     assert.match(shown, /data-cite href="[^"]*&by=kind"/)
+  })
+
+  test('are less corrections, which the lists of events are not, and say so', async () => {
+    const story = [...running, closed, prize, payout('60'), correction('payout', '-20', 7)]
+    await using corrected = await openApiStage({ story })
+    const page = wordsOf(await flowsOf('?by=kind', corrected))
+    assert.match(page, /Winner 40\.00/)
+    assert.match(page, /Corrections are subtracted here\. The lists of events have every amount as it was/)
+    const listed = await (await corrected.get('/api/v1/events?type=payout&kind=winner')).text()
+    assert.match(listed, /"kots":"60\.000000000"/)
   })
 
   test('are cut to the twelve largest kinds', async () => {

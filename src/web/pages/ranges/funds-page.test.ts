@@ -42,6 +42,7 @@ suite('the heading of the funds', () => {
       await using stage = await openApiStage({ story: [...running, closed, ...more] })
       const page = await fundsOf(stage)
       assert.equal(wordsOf(/<h1>([^]*?)<\/h1>/.exec(page)?.[1] ?? ''), heading)
+      assert.match(wordsOf(page), /the treasury does not include prizes, running pools or the loyalty fund\./)
     })
   }
 })

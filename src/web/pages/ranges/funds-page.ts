@@ -41,6 +41,9 @@ export const fundsPage: EndpointPage<'funds'> = {
     const plots = panelsOf(funds, site)
     const { held, pointer, month } = standingOf(funds, view)
     return html`
+      <p class="lead">
+        The funds are separate: the treasury does not include prizes, running pools or the loyalty fund.
+      </p>
       ${balancesOf(funds, view)} ${rangeControls(view, funds)}
       ${chartGroup({
         main: null,

@@ -21,6 +21,9 @@ export function kindTables(flows: Flows, { site, path, query }: View): Html | nu
   return html`<section id="kinds">
     ${sectionHead('By kind', html`<span>${site.token}, largest first</span>`)}
     <div class="panels">${FLOWS.map(({ key, name }) => tableOf(key, name, flows))}</div>
+    <p class="source">
+      Corrections are subtracted here. The lists of events have every amount as it was published.
+    </p>
     <p class="source" data-chrome>
       <a href="${path}.csv${query.format()}">Each bucket by kind as CSV</a>.
       <a href="${without}">Without kinds</a>.

@@ -50,7 +50,7 @@ suite('the summary', () => {
 suite('the summary of a past moment', () => {
   test('has immutable sources, and shows nothing of the present', async () => {
     const page = await see('/summary?at=2026-10-01T00:05Z')
-    assert.match(page, /Past view: figures as known then\. They do not change\./)
+    assert.match(page, /Past view: its figures do not change\./)
     assert.match(page, /Later corrections are not\s+applied/)
     assert.doesNotMatch(page, /Closing next|Opening next/)
     for (const source of sourcesOf(page)) {
