@@ -56,7 +56,12 @@ suite('the usual wait', () => {
   })
 
   test('stands on the start page, on that of unpaid prizes, and on that of a contest that waits', async () => {
-    for (const path of ['/', '/payouts', '/contests/50/ledger']) {
+    const start = plainText({ markup: await see(storyOf(10), '/') })
+    assert.match(
+      start,
+      /Of all 11 closed contests, 10 were paid in full \(half of them within an hour\) and 1 still waits\. How long it takes/,
+    )
+    for (const path of ['/payouts', '/contests/50/ledger']) {
       const page = await see(storyOf(10), path)
       assert.match(
         page,

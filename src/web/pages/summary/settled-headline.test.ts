@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { plan, type StoryEvent } from '../../../../test/story/api-story.ts'
+import { LAUNCH, plan, type StoryEvent } from '../../../../test/story/api-story.ts'
 import { type ApiStage, openApiStage } from '../../../../test/stage/api-stage.ts'
 import { assertParity, sourcesOf } from '../../../../test/web/parity/parity.ts'
-import { HOUR_MS } from '../../../protocol/moment.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, msOf } from '../../../protocol/moment.ts'
 import { plainText } from '../../markup/page-lead.ts'
 import { seqOf } from '../../../protocol/seq.ts'
 
@@ -120,29 +120,32 @@ async function wordsOf(story: readonly StoryEvent[]): Promise<string> {
   return plainText({ markup: page })
 }
 
-suite('cancelled contests on the start page', () => {
-  test('are counted below the headline, which names them', async () => {
-    const paid = [plan(3, 'Third', HOUR_MS), contest(3, 'opened'), contest(3, 'closed'), contest(3, 'paid')]
+suite('what became of the closed contests, on the start page', () => {
+  const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '100' }
+
+  test('adds up to all of them', async () => {
     assert.match(
-      await wordsOf([...cancelled(1), ...cancelled(2), ...paid]),
-      /All 3 closed contests are settled 2 closed contests were cancelled: a cancelled contest gives its pool back\. No prize/,
+      await wordsOf([deposit, ...settled(3), ...settled(4).slice(0, 6), ...cancelled(1), ...cancelled(2)]),
+      /3 of 4 closed contests .* Of all 4 closed contests, 1 was paid in full within an hour, 2 were cancelled and 1 still waits\. How long/,
     )
   })
 
-  test('are counted among all closed contests, also where the headline speaks of a part of them', async () => {
-    const deposit: StoryEvent = { type: 'treasury', kind: 'deposit', kots: '10' }
-    const pool: StoryEvent = { type: 'pool', kind: 'top_up', contestId: 1, kots: '10' }
-    const refunding = [plan(1, 'First', HOUR_MS), pool, contest(1, 'cancelled')]
+  test('says how many of them are in the range of the waits', async () => {
+    await using stage = await openApiStage({
+      story: [deposit, ...settled(1), ...settled(2), ...cancelled(3)],
+    })
+    stage.setNow(msOf(LAUNCH + 90 * DAY_MS + 10 * MINUTE_MS))
     assert.match(
-      await wordsOf([deposit, ...refunding, ...cancelled(2)]),
-      /1 of 2 closed contests is settled 2 closed contests were cancelled: /,
+      plainText({ markup: await seeOn(stage, '/') }),
+      /Of all 3 closed contests, 2 closed since 1 Oct[ 0-9]*: 1 was paid in full within an hour and 1 was cancelled\. How long/,
     )
   })
 
-  test('are named alone where no other contest has closed', async () => {
+  test('is said of the only one without a count', async () => {
     assert.match(
       await wordsOf(cancelled(1)),
-      /The only closed contest is settled It was cancelled: a cancelled contest gives its pool back\. No prize is waiting/,
+      /The only closed contest is settled .* It was cancelled\. How long/,
     )
+    assert.match(await wordsOf([deposit, ...settled(1)]), / It was paid in full within an hour\. How long/)
   })
 })

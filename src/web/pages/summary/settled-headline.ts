@@ -1,14 +1,15 @@
 import type { Contests, Payouts } from '../../../protocol/endpoints/contest-endpoints.ts'
-import type { EventsPage } from '../../../protocol/endpoints/event-endpoints.ts'
-import type { Summary } from '../../../protocol/endpoints/figure-endpoints.ts'
+import type { Summary, Waits } from '../../../protocol/endpoints/figure-endpoints.ts'
 import { askEndpoint } from '../../frame/linked-answers.ts'
 import type { LinkedAnswer, View } from '../../frame/page.ts'
 import { amountHtml, countHtml, isPositive, isZero } from '../../markup/amount-html.ts'
-import { derived, derivedSum, expressed, negated, waitingSum } from '../../markup/derived.ts'
+import { derived, derivedSum, negated, waitingSum } from '../../markup/derived.ts'
 import { type Html, html } from '../../markup/html.ts'
+import { dayOf } from '../../markup/moment-html.ts'
+import { listed } from '../../markup/prose.ts'
 import { unpaidBar } from '../payouts/unpaid-bar.ts'
+import { type UsualWaits, within } from '../payouts/wait-words.ts'
 import type { Site } from '../../markup/site.ts'
-import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 /** Waiting prizes. The summary's balance is lower when it includes overpaid prizes. */
 type Waiting = Readonly<{
@@ -120,34 +121,51 @@ function overpaid({ answer, address }: LinkedAnswer<Payouts>, token: string): Ht
   ${token} more was paid or has expired than was won.`
 }
 
-/** Cancellations that a summary counts, newest first; null if no contest has closed or been cancelled. */
-export async function askCancellations(
-  { asOf, contests }: Summary,
-  view: View,
-): Promise<LinkedAnswer<EventsPage> | null> {
-  if (contests.paying + contests.paid === 0) return null
-  const range = `order=desc&before=${asOf.seq + 1}&limit=${PAGE_ROWS_MAX}`
-  return askEndpoint(view, 'events', { query: `type=contest&kind=cancelled&${range}` })
-}
+const CANCELLED = html`<a href="/about#closed">cancelled</a>`
 
-/** Sentence below the headline about cancelled contests among the closed ones; null for none. */
-export function cancelledNote(
-  { contests }: Summary,
-  cancelled: LinkedAnswer<EventsPage> | null,
-): Html | null {
-  if (cancelled === null || cancelled.answer.events.length === 0) return null
-  const { address, answer } = cancelled
-  const count = answer.events.length
-  // Not "of them": the headline may speak of a part of the closed contests.
-  const some = answer.page.hasMore
-    ? html`Some closed contests were cancelled`
-    : contests.paying + contests.paid === 1
-      ? html`It was cancelled`
-      : html`${expressed(`count ${address}#/events`, String(count))} closed
-        ${count === 1 ? 'contest was' : 'contests were'} cancelled`
-  return html`<p class="quiet">
-    ${some}: <a href="/about#closed">a cancelled contest gives its pool back</a>.
-  </p>`
+/** Results of closed contests other than paid in full, in words for one and for several. */
+const RESULTS = [
+  ['expired', html`was settled after prizes expired`, html`were settled after prizes expired`],
+  ['cancelled', html`was ${CANCELLED}`, html`were ${CANCELLED}`],
+  ['waiting', html`still waits`, html`still wait`],
+] as const
+
+/**
+ * Sentence below the headline: what became of the closed contests of the last 90 days. Its counts add up to all of them.
+ * Null if none closed.
+ */
+export function closedSentence({ contests }: Summary, { answer, address }: UsualWaits): Html | null {
+  const { contests: results, all, from } = answer
+  const closed = derivedSum([
+    { pointer: '/contests/paid', figure: contests.paid },
+    { pointer: '/contests/paying', figure: contests.paying },
+  ])
+  if (results.closed === 0 || closed === null) return null
+  const at = (pointer: string, shown: Html): Html =>
+    html`<span data-at="${address}#${pointer}">${shown}</span>`
+  const isOnly = results.closed === 1
+  const counted = (name: keyof Waits['contests'], words: Html): Html =>
+    isOnly ? words : html`${at(`/contests/${name}`, countHtml(results[name]))} ${words}`
+  const parts = RESULTS.filter(([name]) => results[name] > 0).map(([name, one, several]) =>
+    counted(name, results[name] === 1 ? one : several),
+  )
+  if (all.p50Ms !== null) {
+    const soon = within(`${address}#/all/p50Ms`, all.p50Ms)
+    const paid =
+      all.paid === 1
+        ? html`was paid in full within ${soon}`
+        : html`were paid in full (half of them within ${soon})`
+    parts.unshift(counted('paid', paid))
+  }
+  const since = html`closed since ${at('/from', dayOf(from))}`
+  const total = contests.paid + contests.paying
+  const whole = html`Of all ${derived(closed)} closed contests,`
+  const subject = isOnly
+    ? html`${total === 1 ? 'It' : html`The only contest that ${since}`}`
+    : total === results.closed
+      ? whole
+      : html`${whole} ${at('/contests/closed', countHtml(results.closed))} ${since}:`
+  return html`<p>${subject} ${listed(parts)}. <a href="/waits">How long it takes</a></p>`
 }
 
 /**

@@ -13,10 +13,9 @@ import { rangeHtml } from '../ranges/range-words.ts'
 import { dailyFlows } from '../ranges/flows-chart.ts'
 import { askDayBefore, askFlows, summaryPage } from './summary-page.ts'
 import {
-  askCancellations,
   askReopened,
   askUnpaidTotals,
-  cancelledNote,
+  closedSentence,
   headline,
   unpaidSentence,
   waitingHtml,
@@ -38,7 +37,7 @@ import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { openingList, untilPlanned } from '../schedule/opening-list.ts'
 import { nounOf } from '../../../protocol/amount.ts'
 import { derived, derivedSum, minus, type Term, waitingSum } from '../../markup/derived.ts'
-import { askWaits, usualWaits } from '../payouts/wait-words.ts'
+import { askWaits } from '../payouts/wait-words.ts'
 import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
 const PAYMENTS_SHOWN = 7
@@ -62,7 +61,6 @@ export const todayPage: EndpointPage<'summary'> = {
   async render(summary, view) {
     const payouts = await askEndpoint(view, 'payouts', { query: `limit=${PAGE_ROWS_MAX}` })
     const reopened = await askReopened(summary.contests, view)
-    const cancelled = await askCancellations(summary, view)
     const closing = await askEndpoint(view, 'contests', {
       query: `status=running&sort=closesAt&limit=${NEXT_SHOWN}`,
     })
@@ -77,7 +75,7 @@ export const todayPage: EndpointPage<'summary'> = {
     const top = html`<div class="two today">
       <section>
         <h1>${headline(summary, view.site, { payouts, reopened })}</h1>
-        ${cancelledNote(summary, cancelled)} ${unpaidSentence(summary, payouts, view)} ${usualWaits(waits)}
+        ${unpaidSentence(summary, payouts, view)} ${closedSentence(summary, waits)}
         ${searchBox(suggested.answer)}
       </section>
       <aside aria-label="Closing next">${closingNext(closing, summary, view)}</aside>
@@ -94,9 +92,6 @@ export const todayPage: EndpointPage<'summary'> = {
       ${jsonLinks([
         ['unpaid prizes', payouts],
         ...(reopened === null ? [] : [['unpaid of contests that had been settled', reopened] as const]),
-        ...(cancelled === null || cancelled.answer.events.length === 0
-          ? []
-          : [['cancelled contests', cancelled] as const]),
         ['usual waits', waits],
         ['closing next', closing],
         ['opening next', schedule],
