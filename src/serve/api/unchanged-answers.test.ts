@@ -114,6 +114,13 @@ suite('the ETag of an answer changes only with the events that the answer depend
     })
   }
 
+  test('/waits changes its ETag with the first event of the log, which is the launch', async () => {
+    await using stage = await openApiStage({ story: [] })
+    const former = await etagOf(stage, '/waits')
+    stage.append([trade])
+    assert.notEqual(await etagOf(stage, '/waits'), former)
+  })
+
   for (const path of OF_THE_HEAD) {
     test(`${path} changes its ETag with each event`, async () => {
       await using stage = await openApiStage()
