@@ -217,7 +217,7 @@ export const LIES: readonly Lie[] = [
   ...CONTEST_LIES,
   {
     name: 'a computed figure that differs from its expression',
-    pagesLeast: 28,
+    pagesLeast: 27,
     of: (page) =>
       changedAt(
         page,

@@ -79,20 +79,33 @@ function isNothingOpen({ unpaid, totals }: Payouts): boolean {
   return unpaid.length === 0 && UNPAID_STATUSES.every((status) => isZero(totals[status]))
 }
 
+/** The platform pays the payable prizes without being asked. The others are to be claimed, or wait for a date. */
 function sentenceOf(payouts: Payouts, noun: string, view: View): Html {
   const { token } = view.site
-  const ready = totalOf(payouts, 'payable', 'awaiting_claim')
+  const { payable, awaiting_claim: claims } = payouts.totals
   const rest = totalOf(payouts, 'locked', 'in_review')
   const waits = isPositive(rest.figure)
-  if (isPositive(ready.figure)) {
+  const more = waits ? html`, ${largeSum(rest)} more ${lastDay(payouts, view)}` : null
+  if (isPositive(payable) && isPositive(claims)) {
+    return html`${largeTotal('payable', payable)} ${token}${noun} can be paid now,
+    ${largeTotal('awaiting_claim', claims)} to be claimed${more}`
+  }
+  if (isPositive(payable) || isPositive(claims)) {
+    const [status, figure, words] = isPositive(payable)
+      ? (['payable', payable, 'can be paid now'] as const)
+      : (['awaiting_claim', claims, `${noun === '' ? 'is' : 'are'} to be claimed`] as const)
+    const ready = largeTotal(status, figure)
     return waits
-      ? html`${largeSum(ready)} ${token}${noun} can be paid now, ${largeSum(rest)} more
-        ${lastDay(payouts, view)}`
-      : html`All ${largeSum(ready)} ${token}${noun === '' ? '' : ' of unpaid prizes'} can be paid now`
+      ? html`${ready} ${token}${noun} ${words}${more}`
+      : html`All ${ready} ${token}${noun === '' ? '' : ' of unpaid prizes'} ${words}`
   }
   if (waits)
     return html`${largeSum(rest)} ${token}${noun} wait${noun === '' ? 's' : ''}${firstDay(payouts, view)}`
   return html`${overpaidOf(payouts)} ${token} more was paid or has expired than was won`
+}
+
+function largeTotal(status: UnpaidStatus, figure: string): Html {
+  return html`<span data-at="/totals/${status}">${headlineAmount(figure)}</span>`
 }
 
 /** Sum of the totals of two states. */
@@ -381,11 +394,11 @@ function unpaidBooks(payouts: Payouts, { titles, waits }: Beside, view: View): H
   const ofReady = ready.map(({ unpaid }) => unpaid)
   return html`${bookOf(
     isPart ? 'When the rest can be paid' : 'When they can be paid',
-    'days in UTC',
+    null,
     waiting,
     dayLines(payouts, waiting, titles, view),
   )}
-  ${bookOf('Can be paid now', 'longest wait first', ready, linesOf(ready), lateNote(ofReady, waits))}
+  ${bookOf('Can be paid or claimed now', 'longest wait first', ready, linesOf(ready), lateNote(ofReady, waits))}
   ${bookOf('More was paid or has expired than was won', null, over, linesOf(over))}`
 }
 
@@ -409,7 +422,7 @@ function dayLines(
         as: 'day',
         key: `day ${startMs}`,
         when: html`<span data-at="${at}">${weekday}</span>`,
-        what: html`<span data-at="${at}">${date}</span>`,
+        what: html`<span data-at="${at}">${date}</span> UTC`,
         amount: whole ? derived(total) : null,
       },
       ...ofDay.slice(0, left).map((row) => {

@@ -32,9 +32,9 @@ suite('the schedule', () => {
       )
       .slice(0, 4)
     assert.deepEqual(lines, [
-      'Tue 6 Oct',
+      'Tue 6 Oct UTC',
       '00:00 UTC Contest 2 opens in 3 days',
-      'Wed 7 Oct',
+      'Wed 7 Oct UTC',
       '00:00 UTC Contest 2 closes in 4 days',
     ])
   })

@@ -103,7 +103,7 @@ function planBook(schedule: Schedule, open: OpenContests, view: View): Html | nu
   ])
   const list = { list: '/opens /closes', fields: 'at title contestId at', most: PLANS_SHOWN }
   return html`<section>
-    ${sectionHead('What opens and closes', html`<span>days in UTC</span>`)} ${book(lines, list)}
+    ${sectionHead('What opens and closes')} ${book(lines, list)}
     ${
       plans.length > PLANS_SHOWN
         ? html`<p class="quiet">
@@ -119,7 +119,7 @@ function dayLine(day: string, [first]: readonly ContestPlan[], view: View): read
   if (first === undefined) return []
   const { weekday, date } = nearDay(first.at, view)
   const shown = (part: Html): Html => html`<span data-at="${first.pointer}/at">${part}</span>`
-  return [{ as: 'day', key: `day ${day}`, when: shown(weekday), what: shown(date) }]
+  return [{ as: 'day', key: `day ${day}`, when: shown(weekday), what: html`${shown(date)} UTC` }]
 }
 
 function lineOf(plan: ContestPlan, opened: Openings, view: View): BookLine {

@@ -221,7 +221,7 @@ suite('the start page', () => {
     )
     assert.match(
       page.replaceAll(/<[^>]*>|\s+/g, ' ').replaceAll(/ +/g, ' '),
-      / 70\.00 0000000 can be paid now , more from 3 Oct 18:00 UTC/,
+      / 30\.00 0000000 can be paid now , 40\.00 0000000 to be claimed, more from 3 Oct 18:00 UTC/,
     )
     assert.doesNotMatch(page, /\b(?:soon|pending)\b/i)
   })

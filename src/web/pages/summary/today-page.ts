@@ -36,7 +36,7 @@ import { onePaid, waitsForDate } from '../../markup/kind-words.ts'
 import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { openingList, untilPlanned } from '../schedule/opening-list.ts'
 import { nounOf } from '../../../protocol/amount.ts'
-import { derived, derivedSum, minus, type Term, waitingSum } from '../../markup/derived.ts'
+import { derived, minus, type Term, waitingSum } from '../../markup/derived.ts'
 import { askWaits } from '../payouts/wait-words.ts'
 import { PAGE_ROWS_MAX } from '../../frame/answers.ts'
 
@@ -220,17 +220,12 @@ function newestPayment({ answer, address }: LinkedAnswer<EventsPage>, view: View
 
 function unpaidNote(payouts: LinkedAnswer<Payouts>, view: View): Html {
   const { answer, address } = payouts
-  const ready = derivedSum(
-    (['payable', 'awaiting_claim'] as const).map((status) => ({
-      pointer: `${address}#/totals/${status}`,
-      figure: answer.totals[status],
-    })),
-  )
-  const now =
-    ready === null || isZero(ready.figure)
-      ? html`Nothing can be paid now`
-      : html`${derived(ready)} can be paid now`
-  return html`<a href="/payouts">${now}</a>${moreFrom(payouts, view)}`
+  const { payable, awaiting_claim: claims } = answer.totals
+  const total = (status: 'payable' | 'awaiting_claim'): Html =>
+    html`<span data-at="${address}#/totals/${status}">${amountHtml(answer.totals[status])}</span>`
+  const now = isZero(payable) ? html`Nothing can be paid now` : html`${total('payable')} can be paid now`
+  const claimed = isZero(claims) ? null : html`, ${total('awaiting_claim')} to be claimed`
+  return html`<a href="/payouts">${now}</a>${claimed}${moreFrom(payouts, view)}`
 }
 
 /** Next moment at which more prizes can be paid; null if it is not among the rows that the page reads. */
