@@ -94,7 +94,7 @@ const STATES: Readonly<Record<ContestStatus | ContestOutcome | UnpaidStatus, str
   paid: 'paid in full',
   cancelled: 'cancelled',
   owing: 'prizes owed',
-  lapsed: 'prizes expired',
+  lapsed: 'prizes never claimed',
   locked: 'locked',
   in_review: 'in review',
   awaiting_claim: 'to be claimed',

@@ -133,7 +133,7 @@ const STATE_WORDS: Readonly<Record<string, string>> = {
   paid: 'paid in full',
   cancelled: 'cancelled',
   owing: 'prizes owed',
-  lapsed: 'prizes expired',
+  lapsed: 'prizes never claimed',
   locked: 'locked',
   in_review: 'in review',
   awaiting_claim: 'to be claimed|to ask for it',

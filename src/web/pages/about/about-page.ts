@@ -95,7 +95,11 @@ const TERMS: readonly (readonly [id: string, name: string, meaning: string])[] =
   ],
   ['owed', 'Owed', 'All that was won: what is paid, what has expired and what is unpaid.'],
   ['unpaid', 'Unpaid', 'Won, not paid and not expired.'],
-  ['expired', 'Expired', 'A prize that can no longer be claimed. Its amount goes back to the treasury.'],
+  [
+    'expired',
+    'Never claimed',
+    'A prize that has expired: it can no longer be claimed. Its amount goes back to the treasury.',
+  ],
   [
     'unlock',
     'Locked',

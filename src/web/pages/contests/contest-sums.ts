@@ -139,7 +139,7 @@ export function prizeTable({ prizes }: ContestLedger, { site }: View): Html | nu
           <th scope="col" data-field="kind">Who</th>
           <th scope="col" class="r" data-field="owed">Won</th>
           <th scope="col" class="r fold" data-field="redeemed">Paid</th>
-          ${lapses ? html`<th scope="col" class="r" data-field="expired">Expired</th>` : null}
+          ${lapses ? html`<th scope="col" class="r" data-field="expired">Never claimed</th>` : null}
           <th scope="col"><span class="hidden">Share paid</span></th>
           <th scope="col" class="r" data-field="notRedeemed">Unpaid</th>
         </tr>
@@ -162,7 +162,7 @@ function prizeRow(prize: PrizeLine, index: number, lapses: boolean): Html {
     <th scope="row">${kindName(kind)}</th>
     <td class="r won" data-label="won">${amountHtml(owed)}</td>
     <td class="r fold">${amountHtml(redeemed)}</td>
-    ${lapses ? html`<td class="r" data-label="expired">${amountHtml(expired)}</td>` : null}
+    ${lapses ? html`<td class="r" data-label="never claimed">${amountHtml(expired)}</td>` : null}
     <td class="bar">${shareBar(partOf(redeemed, owed))}</td>
     <td class="r" data-label="${isAllPaid(prize) ? '' : 'unpaid'}">${openOf(prize, index)}</td>
   </tr>`
@@ -191,7 +191,7 @@ function sumRow(prizes: readonly PrizeLine[], lapses: boolean): Html {
     <th scope="row">All</th>
     <td class="r won" data-label="won">${sum('owed')}</td>
     <td class="r fold">${sum('redeemed')}</td>
-    ${lapses ? html`<td class="r" data-label="expired">${sum('expired')}</td>` : null}
+    ${lapses ? html`<td class="r" data-label="never claimed">${sum('expired')}</td>` : null}
     <td class="bar fold"></td>
     <td class="r" data-label="unpaid">${sum('notRedeemed')}</td>
   </tr>`

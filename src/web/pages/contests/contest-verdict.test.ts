@@ -124,7 +124,7 @@ suite("a contest's page begins with whether it is paid", () => {
         paid,
       ],
       'Cancelled',
-      '70.00 KOTS went back to players. 30.00 KOTS were won before: 10.00 KOTS were paid, and 20.00 KOTS expired.',
+      '70.00 KOTS went back to players. 30.00 KOTS were won before: 10.00 KOTS were paid, and 20.00 KOTS were never claimed.',
     ],
     [
       'when its prizes are still to be published',
@@ -175,7 +175,7 @@ suite("a contest's page begins with whether it is paid", () => {
       'when some of it expired',
       [...running, closed, prize, payout('30'), expiry('70'), paid],
       'Nothing is left to pay',
-      '30.00 KOTS were paid, and 70.00 KOTS expired before they were claimed. The contest was settled 1 Oct.',
+      '30.00 KOTS were paid, and 70.00 KOTS were never claimed. The contest was settled 1 Oct.',
     ],
     [
       'when all of it is paid',
@@ -288,7 +288,7 @@ suite('the bar of a verdict', () => {
     const words = /<ul class="seg-words">([^]*?)<\/ul>/.exec(page)?.[1] ?? ''
     assert.equal(
       wordsOf(words),
-      'Paid 5.00 Payable 20.00 To be claimed 10.00 In review 50.00 Locked 10.00 Expired 5.00',
+      'Paid 5.00 Payable 20.00 To be claimed 10.00 In review 50.00 Locked 10.00 Never claimed 5.00',
     )
     const widths = [...(/<svg class="seg"[^]*?<\/svg>/.exec(page)?.[0].matchAll(/width="([\d.]+)%"/g) ?? [])]
     // A gap of 0.4 per cent stands between two parts.

@@ -140,7 +140,8 @@ function wonSoFar(verdict: Verdict, wereWon: string): Html {
   if (isZero(contest.prizesExpired)) return html`${owed}, and all of it is paid.`
   return html`${owed}:
     <span data-at="/contest/prizesRedeemed">${amountHtml(contest.prizesRedeemed)}</span> ${token} were paid,
-    and <span data-at="/contest/prizesExpired">${amountHtml(contest.prizesExpired)}</span> ${token} expired.`
+    and <span data-at="/contest/prizesExpired">${amountHtml(contest.prizesExpired)}</span> ${token} were never
+    claimed.`
 }
 
 function cancelled(verdict: Verdict): Words {
@@ -222,8 +223,8 @@ function settled({ ledger, view }: Verdict): Words {
     say: expressed('none-open /prizes/*/notRedeemed', 'Nothing is left to pay'),
     lead: html`<span data-at="/contest/prizesRedeemed">${amountHtml(contest.prizesRedeemed)}</span>
       ${site.token} were paid, and
-      <span data-at="/contest/prizesExpired">${amountHtml(contest.prizesExpired)}</span> ${site.token} expired
-      before they were claimed.${since}${rest}${corrected}`,
+      <span data-at="/contest/prizesExpired">${amountHtml(contest.prizesExpired)}</span> ${site.token} were
+      never claimed.${since}${rest}${corrected}`,
   }
 }
 
@@ -340,7 +341,7 @@ function segments({ ledger: { contest }, unpaid }: Verdict): Html {
     parts.push({
       as: 'expired',
       share: partOf(prizesExpired, prizesOwed),
-      word: 'Expired',
+      word: 'Never claimed',
       amount: amountHtml(prizesExpired),
       at: '/contest/prizesExpired',
     })

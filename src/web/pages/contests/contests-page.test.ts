@@ -134,7 +134,7 @@ suite('the outcome of a contest that was settled', () => {
   const lapsed = [...running, closed, prize, payout('30'), expiry('70'), paid]
   const owing = [...running, closed, prize, payout('100'), paid, correction('payout', '-100', 7)]
   const ends = [
-    ['lapsed', lapsed, 'prizes expired'],
+    ['lapsed', lapsed, 'prizes never claimed'],
     ['owing', owing, 'prizes owed'],
   ] as const
   for (const [outcome, story, words] of ends) {

@@ -119,7 +119,7 @@ const HEADINGS: Readonly<Record<EventType, string>> = {
   prize: 'Record of prizes won',
   hold: 'Record of a review',
   payout: 'Receipt of a payment',
-  expiry: 'Record of expired prizes',
+  expiry: 'Record of prizes never claimed',
   burn: 'Record of a burn',
   loyalty: 'Record of a loyalty reward',
   treasury: 'Record of the treasury',

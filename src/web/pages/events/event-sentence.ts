@@ -227,7 +227,7 @@ const TYPES: Readonly<Record<EventType, string>> = {
   prize: 'Prizes won',
   hold: 'Reviews',
   payout: 'Payments',
-  expiry: 'Expired prizes',
+  expiry: 'Prizes never claimed',
   burn: 'Burns',
   loyalty: 'Steps of the loyalty reward',
   treasury: 'Changes of the treasury',
@@ -262,7 +262,7 @@ const NAMES: Readonly<Record<RuledType, Readonly<Partial<Record<string, Name>>>>
     loyalty: () => html`Loyalty reward paid`,
     '*': (kind) => html`Payment to ${onePaid(kind)}`,
   },
-  expiry: { '*': (kind) => html`Expired prizes of ${whoWins(kind)}` },
+  expiry: { '*': (kind) => html`Never claimed: ${whoWins(kind)}` },
   burn: { '*': () => html`Burn` },
   loyalty: {
     accrual: () => html`Set aside for the loyalty reward`,

@@ -90,7 +90,7 @@ suite('the page of unpaid prizes', () => {
   test('says in its headline that nothing is unpaid', async () => {
     const page = await see('/payouts', CLOSED)
     assert.equal(headline(page), 'No prize is unpaid')
-    assert.equal(standfirst(page), 'Every prize won so far is paid, or has expired.')
+    assert.equal(standfirst(page), 'Every prize won so far is paid, or was never claimed.')
   })
 
   test('of an empty book says that the book is empty', async () => {
@@ -145,7 +145,7 @@ suite('the page of unpaid prizes', () => {
       prize('winner', '60', { claim: true }),
       { type: 'expiry', kind: 'winner', contestId: 1, kots: '60' },
     ])
-    assert.equal(standfirst(page), 'Everything that was won is paid, or has expired.')
+    assert.equal(standfirst(page), 'Everything that was won is paid, or was never claimed.')
   })
 
   const unwon: readonly (readonly [state: string, story: readonly StoryEvent[]])[] = [

@@ -157,7 +157,7 @@ function overpaidNote(payouts: Payouts, { site }: View): Html | null {
 async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
   if (!isFiltered(view)) {
     const lead =
-      asOf.seq === 0 ? 'The log is still empty.' : 'Every prize won so far is paid, or has expired.'
+      asOf.seq === 0 ? 'The log is still empty.' : 'Every prize won so far is paid, or was never claimed.'
     return html`<h1>No prize is unpaid</h1>
       <p class="lead">${lead}</p>`
   }
@@ -171,7 +171,9 @@ async function nothingHeading({ asOf }: Payouts, view: View): Promise<Html> {
       <h1>No prize is won in this contest</h1>`
   return html`${nameOf(contest)}
     <h1>No prize of this contest is unpaid</h1>
-    <p class="lead">Everything that was won is paid${isZero(prizesExpired) ? '' : ', or has expired'}.</p>`
+    <p class="lead">
+      Everything that was won is paid${isZero(prizesExpired) ? '' : ', or was never claimed'}.
+    </p>`
 }
 
 /** Further way from a page without unpaid prizes. */
@@ -222,7 +224,7 @@ function describe(payouts: Payouts, view: View): string {
   if (isNothingOpen(payouts)) {
     return isFiltered(view)
       ? `${titleOf(view)}, by kind, with the state and the date of each.`
-      : 'No prize is unpaid: every prize won so far is paid, or has expired.'
+      : 'No prize is unpaid: every prize won so far is paid, or was never claimed.'
   }
   const states = UNPAID_STATUSES.filter((status) => !isZero(payouts.totals[status]))
   const totals = states.map(

@@ -60,7 +60,7 @@ function leadOf({ from, to }: Waits): Html {
 const RESULTS = [
   ['paid', 'paid', 'Paid in full'],
   ['waiting', 'payable', 'Not paid in full yet'],
-  ['expired', 'expired', 'Settled, some prizes expired'],
+  ['expired', 'expired', 'Settled, some prizes never claimed'],
   ['cancelled', 'locked', 'Cancelled'],
 ] as const satisfies readonly (readonly [keyof Waits['contests'], Segment['as'], string])[]
 

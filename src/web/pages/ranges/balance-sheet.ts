@@ -73,7 +73,7 @@ function askSummary({ toMs, asOf }: Flows, view: View): Promise<LinkedAnswer<Sum
 /** Prizes that came back to the treasury. They move inside the platform, so the account does not have them. */
 function unclaimed(flows: Flows, { address, answer }: LinkedAnswer<Summary>, { site }: View): Part {
   const { expired } = answer
-  if (isZero(expired)) return 'No prize has gone back to the treasury because nobody claimed it.'
+  if (isZero(expired)) return 'No prize has gone back to the treasury because it was never claimed.'
   const all = html`<b data-at="${address}#/expired">${exactAmount(expired)}</b> ${site.token}`
   const some =
     flows.totals.expired !== expired

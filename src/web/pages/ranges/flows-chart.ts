@@ -14,7 +14,7 @@ export const FLOW_NAMES: Readonly<Record<keyof FlowFigures, string>> = {
   burned: 'Burned',
   paidInLoyalty: 'Paid as loyalty reward',
   refunded: 'Refunded to players',
-  expired: 'Prizes that nobody claimed',
+  expired: 'Prizes never claimed',
   sponsored: 'Put in by sponsors',
   deposited: 'Put into the treasury',
   withdrawn: 'Taken out of the treasury',

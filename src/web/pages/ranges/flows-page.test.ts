@@ -75,7 +75,7 @@ suite('the balance sheet', () => {
     const early = await flowsOf('?from=2026-10-01T00:00Z&to=2026-10-01T00:04Z&bucket=minute')
     assert.ok(sheetOf(early).includes('Put into the treasury 1,000.000000000'))
     assert.ok(sheetOf(early).includes('All that came in 1,010.500000000'))
-    assert.match(early, /No prize has gone back to the treasury because nobody claimed it\./)
+    assert.match(early, /No prize has gone back to the treasury because it was never claimed\./)
     assert.match(
       wordsOf(await flowsOf(`?${LATER}`)),
       /went back to the treasury, 0 of them on 2 October 2026 so far\./,
