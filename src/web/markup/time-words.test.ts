@@ -35,12 +35,12 @@ const READ: readonly (readonly [form: TimeForm, at: string, ahead: number, words
   ['near', '2026-11-24T14:00:00.000Z', TOKYO, 'tomorrow 23:00, 14:00 UTC'],
   ['near', '2026-11-23T23:30:00.000Z', TOKYO, 'tomorrow 08:30, 23 Nov 23:30 UTC'],
   ['hour', '2026-11-23T23:30:00.000Z', TOKYO, 'tomorrow 08:30, 23:30 UTC'],
-  ['clock', '2026-11-23T14:00:00.000Z', KOLKATA, 'today 19:30, 14:00 UTC'],
+  ['clock', '2026-11-23T14:00:00.000Z', KOLKATA, 'today 19:30 your time, 14:00 UTC'],
   ['near', '2026-11-24T02:00:00.000Z', NEW_YORK, 'today 21:00, 24 Nov 02:00 UTC'],
   ['near', '2026-11-25T05:00:00.000Z', NEW_YORK, 'Wed 25 Nov 00:00, 05:00 UTC'],
   ['near', '2026-11-30T14:00:00.000Z', NEW_YORK, '30 Nov 09:00, 14:00 UTC'],
-  ['full', '2027-01-01T03:00:00.000Z', NEW_YORK, '31 Dec 22:00, 1 Jan 03:00 UTC'],
-  ['full', '2026-12-31T20:00:00.000Z', TOKYO, '1 Jan 2027 05:00, 31 Dec 20:00 UTC'],
+  ['full', '2027-01-01T03:00:00.000Z', NEW_YORK, '31 Dec 22:00 your time, 1 Jan 03:00 UTC'],
+  ['full', '2026-12-31T20:00:00.000Z', TOKYO, '1 Jan 2027 05:00 your time, 31 Dec 20:00 UTC'],
   // Its clock is that of UTC: one moment, once.
   ['near', '2026-11-24T14:00:00.000Z', UTC, 'tomorrow 14:00 UTC'],
   ['hour', '2026-11-24T14:00:00.000Z', UTC, 'tomorrow 14:00 UTC'],
@@ -64,9 +64,12 @@ suite('a moment on a reader’s clock', () => {
     // Berlin goes back from UTC+2 to UTC+1 on 25 October 2026, 01:00 UTC.
     const berlin = (ms: number): number => (ms < Date.parse('2026-10-25T01:00Z') ? 120 : 60) * 60_000
     const words = (at: string, now: string): string =>
-      timeWords('near', Date.parse(at), Date.parse(now), berlin)
-    assert.equal(words('2026-10-25T22:30Z', '2026-10-24T22:30Z'), 'today 23:30, 22:30 UTC')
-    assert.equal(words('2026-10-25T23:30Z', '2026-10-24T22:30Z'), 'tomorrow 00:30, 25 Oct 23:30 UTC')
+      timeWords('clock', Date.parse(at), Date.parse(now), berlin)
+    assert.equal(words('2026-10-25T22:30Z', '2026-10-24T22:30Z'), 'today 23:30 your time, 22:30 UTC')
+    assert.equal(
+      words('2026-10-25T23:30Z', '2026-10-24T22:30Z'),
+      'tomorrow 00:30 your time, 25 Oct 23:30 UTC',
+    )
   })
 })
 

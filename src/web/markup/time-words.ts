@@ -2,7 +2,7 @@
 
 /**
  * Form of a moment that follows the reader's clock. Words of the first four have the reader's time while the moment is
- * to come: `tomorrow 23:00, 14:00 UTC`.
+ * to come: `tomorrow 23:00 your time, 14:00 UTC`. `near` and `hour`, which are in columns, leave out "your time".
  *
  * - `full`: `22 Nov 2026 03:49:13 UTC`
  * - `clock`: `24 Nov 08:48 UTC`, with the year if it is another
@@ -71,7 +71,7 @@ export function dayWords(form: DayForm, at: number, now = 0): string {
   }
 }
 
-/** Future moment on the reader's clock, with UTC beside it: `tomorrow 08:00, 28 Nov 23:00 UTC`. */
+/** Future moment on the reader's clock, with UTC beside it: `tomorrow 08:00 your time, 28 Nov 23:00 UTC`. */
 function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone): string {
   const ahead = zone(at)
   const present = now + zone(now)
@@ -80,9 +80,11 @@ function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone):
   const days = dayOf(at + ahead) - dayOf(present)
   const far = dayIn(localDate, year, present)
   const day = ['today', 'tomorrow'][days] ?? (days <= WEEKDAYS_NEAR ? `${weekday} ${far}` : far)
+  if (ahead === 0) return `${day} ${clock} UTC`
   // The heading of an hour has the UTC day.
-  const other = form === 'hour' || date === localDate ? '' : `${date} `
-  return `${day} ${ahead === 0 ? '' : `${localClock}, ${other}`}${clock} UTC`
+  const utc = form === 'hour' || date === localDate ? `${clock} UTC` : `${date} ${clock} UTC`
+  const isRoomy = form === 'clock' || form === 'full'
+  return `${day} ${localClock}${isRoomy ? ' your time' : ''}, ${utc}`
 }
 
 /** Date, with its year unless it is the current one. */

@@ -24,8 +24,8 @@ const NAMES =
   'monday tuesday wednesday thursday friday saturday sunday'
 const NEAR = ['yesterday', 'today', 'tomorrow']
 const YEARS_NEAR = [-1, 0, 1]
-/** Future moment on a reader's clock, with UTC beside it: `Tue 1 Dec 03:35, 30 Nov 18:35 UTC`. */
-const TWO_CLOCKS = /^(.+) (\d{1,2}:\d{2}), (?:(\d{1,2} [a-z]{3}) )?(\d{1,2}:\d{2}) utc$/i
+/** Future moment on a reader's clock, with UTC beside it: `Tue 1 Dec 03:35 your time, 30 Nov 18:35 UTC`. */
+const TWO_CLOCKS = /^(.+) (\d{1,2}:\d{2})(?: your time)?, (?:(\d{1,2} [a-z]{3}) )?(\d{1,2}:\d{2}) utc$/i
 
 /**
  * Times in a text, in UTC, in the forms of the API, of pages and in common use: `28 Oct 2026, 14:00 UTC`,

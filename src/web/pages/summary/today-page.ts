@@ -33,7 +33,7 @@ import {
 } from '../../markup/amount-html.ts'
 import { contestTitleLink, NO_END, quotedText } from '../../markup/contest-name.ts'
 import { onePaid, waitsForDate } from '../../markup/kind-words.ts'
-import { nearMoment, untilMoment } from '../../markup/moment-html.ts'
+import { clockMoment, nearMoment, untilMoment } from '../../markup/moment-html.ts'
 import { openingList, untilPlanned } from '../schedule/opening-list.ts'
 import { nounOf } from '../../../protocol/amount.ts'
 import { derived, minus, type Term, waitingSum } from '../../markup/derived.ts'
@@ -138,7 +138,7 @@ function closingNext(
           html`<li>
             ${contestTitleLink(id, title)} <b>${closesAt === null ? NO_END : untilPlanned(closesAt, view)}</b>
             <small>Pool ${amountHtml(pool)} ${view.site.token}</small>
-            ${closesAt === null ? null : html`<small>${nearMoment(closesAt, view)}</small>`}
+            ${closesAt === null ? null : html`<small>${clockMoment(closesAt, view)}</small>`}
           </li>`,
       )}
     </ol>`
