@@ -196,7 +196,6 @@ suite('a query', () => {
     ['before', 1, Number.MAX_SAFE_INTEGER, 'events'],
     ['limit', 1, 10_000, 'events'],
     ['limit', 1, 10_000, 'contests'],
-    ['contestId', 1, Number.MAX_SAFE_INTEGER, 'payouts'],
     ['tz', -840, 840, 'patterns'],
   ]
   for (const [name, least, greatest, id] of bounds) {
@@ -208,6 +207,15 @@ suite('a query', () => {
         assert.equal(problemOf(`${name}=${value}`, parameters).code, 'invalid-parameter')
     })
   }
+
+  test('of payouts takes each contestId from 1 to 2^53-1', () => {
+    const { parameters } = endpointOf('payouts')
+    const ids = [1, Number.MAX_SAFE_INTEGER]
+    assert.deepEqual(accepted(`contestId=${ids.join()}`, parameters).integers('contestId'), ids)
+    for (const id of ['0', String(2n ** 53n)]) {
+      assert.equal(problemOf(`contestId=1,${id}`, parameters).code, 'invalid-parameter')
+    }
+  })
 
   test('with a time in seconds suggests milliseconds', () => {
     assert.match(problemOf('from=1790000000').detail, /did you mean milliseconds\?/)

@@ -317,7 +317,7 @@ function invalid(form: ParameterForm, text = ''): Refusal {
       return { message: `must be ${form.chains.map((chain) => TX_FORM[chain]).join(', or ')}.` }
     case 'one-of':
       return {
-        message: `must be one of ${form.values.join(', ')}.${meantBy(text, form.values)}`,
+        message: `must be ${form.values.length > 1 ? 'one of ' : ''}${form.values.join(', ')}.${meantBy(text, form.values)}`,
         allowed: form.values,
       }
     case 'list-of':
