@@ -37,7 +37,7 @@ suite('the slider of the summary', () => {
     )
     await sight.page.keyboard.press('Enter')
     await sight.page.waitForURL('**/summary?at=2026-10-01T01:00Z')
-    assert.match(await sight.page.locator('main').innerText(), /They do not change\./)
+    assert.match(await sight.page.locator('main').innerText(), /its figures do not change\./)
   })
 
   test('opens the moment at which it is released', async () => {

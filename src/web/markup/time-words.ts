@@ -80,11 +80,10 @@ function comingWords(form: TimeForm, at: number, now: number, zone: ReaderZone):
   const days = dayOf(at + ahead) - dayOf(present)
   const far = dayIn(localDate, year, present)
   const day = ['today', 'tomorrow'][days] ?? (days <= WEEKDAYS_NEAR ? `${weekday} ${far}` : far)
-  if (ahead === 0) return `${day} ${clock} UTC`
   // The heading of an hour has the UTC day.
-  const utc = form === 'hour' || date === localDate ? `${clock} UTC` : `${date} ${clock} UTC`
-  const isRoomy = form === 'clock' || form === 'full'
-  return `${day} ${localClock}${isRoomy ? ' your time' : ''}, ${utc}`
+  const other = form === 'hour' || date === localDate ? '' : `${date} `
+  const whose = form === 'hour' || form === 'near' ? '' : ' your time'
+  return `${day} ${ahead === 0 ? '' : `${localClock + whose}, ${other}`}${clock} UTC`
 }
 
 /** Date, with its year unless it is the current one. */
