@@ -100,7 +100,18 @@ suite('/datapackage.json', () => {
     ])
     assert.deepEqual(
       described.resources.map(({ name }) => name),
-      [...files, 'sha256sums', 'events', 'contests', 'payouts', 'flows', 'funds', 'patterns', 'loyalty-runs'],
+      [
+        ...files,
+        'sha256sums',
+        'events',
+        'contests',
+        'payouts',
+        'waits',
+        'flows',
+        'funds',
+        'patterns',
+        'loyalty-runs',
+      ],
     )
   })
 
