@@ -84,7 +84,8 @@ suite(
       const own = files().filter(
         (path) => path.startsWith(`${PROGRAM_FOLDER}/`) && !path.includes('/node_modules/'),
       )
-      const run = /^[^.]+\/(?:dist\/.+\.(?:js|json|css|ttf|woff2|txt)|package\/[a-z]+\.cjs|package\.json|LICENSE)$/
+      const run =
+        /^[^.]+\/(?:dist\/.+\.(?:js|json|css|ttf|woff2|txt)|package\/[a-z]+\.cjs|package\.json|LICENSE)$/
       assert.deepEqual(
         own.filter((path) => !run.test(path)),
         [],

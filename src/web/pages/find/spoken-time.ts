@@ -44,7 +44,10 @@ export type SpokenRange = Readonly<{ from: Ms; to: Ms }>
  * or month belongs to it. Without a year, the newest that has begun. None for anything else.
  */
 export function spokenRanges(text: string, now: Ms): readonly SpokenRange[] {
-  const spaced = text.replaceAll(/^from | utc\b/gi, '').split(/\s*(?:\.{2,3}|[–—])\s*|\s+(?:to|until|-)\s+/i)
+  const spaced = text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/^from | utc\b/gi, '')
+    .split(/ ?(?:\.{2,3}|[–—]) ?| (?:to|until|-) /i)
   const [first, last, ...others] = spaced.length === 1 ? text.split('-') : spaced
   if (first === undefined || last === undefined || others.length > 0) return []
   const [start, end] = [completed(first, last), completed(last, first)]
