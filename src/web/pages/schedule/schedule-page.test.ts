@@ -17,7 +17,7 @@ after(() => stage[Symbol.asyncDispose]())
 suite('the schedule', () => {
   test('begins with the next plan in a sentence', async () => {
     const page = await (await stage.get('/schedule')).text()
-    assert.match(page, /<h1[^>]*>Contest 2 opens <time [^>]*>6 Oct 00:00 UTC<\/time><\/h1>/)
+    assert.match(page, /<h1[^>]*>Contest 2 opens <br \/><time [^>]*>6 Oct 00:00 UTC<\/time><\/h1>/)
     assert.match(page, /That is <time [^>]*>in 3 days<\/time>\./)
   })
 

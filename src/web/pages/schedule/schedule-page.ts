@@ -59,7 +59,8 @@ function heading(schedule: Schedule, view: View): Html {
       </h1>
       <p class="lead">That event has not been published yet. Nothing else is planned.</p>`
   }
-  return html`<h1 data-at="${named}">${name} ${what} ${nearMoment(at, view)}</h1>
+  // The time has its own line, so that nothing moves when a script writes "today" in its place.
+  return html`<h1 data-at="${named}">${name} ${what} <br />${nearMoment(at, view)}</h1>
     <p class="lead" data-at="${pointer}/at">
       That is ${untilMoment(at, view)}. A plan can change: a contest opens or closes when its event is
       published.
