@@ -79,7 +79,7 @@ export type Changes = LotChanges &
     /** Payouts of prizes that were published or corrected. */
     prizePayouts: Map<Seq, PrizePayout>
     loyalty: Map<Month, LoyaltyState>
-    /** Kinds of prize in the batch. */
+    /** Kinds of prize that no earlier batch had. */
     prizeKinds: Set<string>
     prices: Map<Seq, Price>
     /** Price after each event that changed it; undefined without a price. */
@@ -162,7 +162,8 @@ export function loyaltyOf(fold: Fold, month: Month): LoyaltyState | undefined {
 
 /** Kinds of prize so far, with those of the batch. */
 export function prizeKindsOf({ changes, repository }: Fold): ReadonlySet<string> {
-  return new Set([...repository.prizeKinds(), ...changes.prizeKinds])
+  const known = repository.prizeKinds()
+  return changes.prizeKinds.size === 0 ? known : known.union(changes.prizeKinds)
 }
 
 /** Applies one entry, without checks: `publish` has admitted it. */
@@ -277,7 +278,7 @@ function applyPrize(
   const { kots, kind, atMs, seq } = event
   if (kots === null) return
   if (sign === -1) return cancelLot(book, repository, seq)
-  fold.changes.prizeKinds.add(kind)
+  if (!fold.repository.prizeKinds().has(kind)) fold.changes.prizeKinds.add(kind)
   const terms = { unlocksAt: details?.unlocksAt ?? null, reviewUntil: details?.reviewUntil ?? null }
   const claim = details?.claim ?? false
   const amounts = { amount: kots, unpaid: kots }

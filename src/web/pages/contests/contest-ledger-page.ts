@@ -131,7 +131,7 @@ function waitOf({ closedAtMs }: ContestWire, { unpaid, waits }: Waiting): Html |
   )
 }
 
-/** Whose turn it is when no part waits for a date; null otherwise, or if a part may be missing here. */
+/** The ones who act next when no part waits for a date; null otherwise, or if a part may be missing here. */
 function turnOf({ address, answer }: LinkedAnswer<Payouts>): Html | null {
   const rows = answer.unpaid.map((one, index) => ({ ...one, at: `${address}#/unpaid/${index}` }))
   if (answer.next !== null || rows.some(waitsForDate)) return null

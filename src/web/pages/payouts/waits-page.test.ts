@@ -29,7 +29,7 @@ function paid(contestId: number): readonly StoryEvent[] {
   ]
 }
 
-/** So many contests that were paid within minutes, and one that has waited for nearly two days. */
+/** A number of contests that were paid within minutes, and one that has waited for nearly two days. */
 function storyOf(count: number): readonly StoryEvent[] {
   return [...Array.from({ length: count }, (_, index) => paid(index + 1)).flat(), ...closed(50)]
 }
