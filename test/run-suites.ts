@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { openEgressScan } from './processes/egress-report.ts'
 import { useTemporaryFolder } from './processes/temporary-folder.ts'
 import { openSharedBrowser } from './stage/browser.ts'
-import { missingPackages } from './processes/test-needs.ts'
+import { lacksNewer, missingPackages } from './processes/test-needs.ts'
 import { unfinishedTests } from './processes/unfinished-tests.ts'
 import { ROOT } from './stage/places.ts'
 import skips from './stage/skips-reporter.ts'
@@ -77,8 +77,10 @@ for (const lost of broken)
   tell(
     `a process ended early. This runs each of its files in its own: node_modules/.bin/node --test ${lost.join(' ')}`,
   )
-if (isSlow)
+if (isSlow) {
   for (const [name, lacks] of missingPackages()) tell(`lacks ${lacks.join(', ')}: apt-get install ${name}`)
+  if (lacksNewer()) tell('lacks programs of a newer Debian: .ci/newer-packages')
+}
 if (scan !== undefined) {
   const { bytes, findings } = scan.read()
   tell(`${bytes} bytes of public answers hold ${findings.length} wallet addresses`)

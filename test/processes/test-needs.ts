@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -54,18 +53,16 @@ export function pathOf(program: string): string | undefined {
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path))
 }
 
-let pandas: boolean | undefined
-/** Whether the system's Python has pandas. */
-export function hasPandas(): boolean {
-  pandas ??= spawnSync(PYTHON, ['-c', 'import pandas'], { stdio: 'ignore' }).status === 0
-  return pandas
-}
+/** Programs that an older Debian lacks. `.ci/newer-packages` unpacks them in this folder, beside what npm installs. */
+const NEWER = join(import.meta.dirname, '../../node_modules/.cache/newer')
+/** Command of DuckDB 2 that reads URLs. */
+const DUCKDB: string = join(NEWER, 'bin/duckdb')
+/** Command of a Python that has pandas with pyarrow. */
+export const PANDAS: string = join(NEWER, 'bin/python3')
 
-/** Programs of a package that an older Debian lacks. `.ci/run` unpacks them in this folder, beside what npm installs. */
-const UNPACKED = join(import.meta.dirname, '../../node_modules/.cache/torchwood/*/usr/bin')
 /** Path of litewitness, which Debian's torchwood brings. */
 export function litewitnessPath(): string | undefined {
-  return globSync(join(UNPACKED, 'litewitness'))[0] ?? pathOf('litewitness')
+  return [join(NEWER, 'usr/bin/litewitness')].find((path) => existsSync(path)) ?? pathOf('litewitness')
 }
 
 /**
@@ -82,18 +79,20 @@ export function skipWithout(...programs: readonly NeededProgram[]): string | fal
   return skipUnless(missing.length === 0, missing.join(', '))
 }
 
-/** Debian packages that this machine lacks for `npm run test:all`, each with what it brings; torchwood comes last. */
+/** Whether this machine lacks what `.ci/newer-packages` unpacks. */
+export function lacksNewer(): boolean {
+  return ![DUCKDB, PANDAS, litewitnessPath()].every((path) => path !== undefined && existsSync(path))
+}
+
+/** Debian packages that this machine lacks for `npm run test:all`, each with what it brings. */
 export function missingPackages(): ReadonlyMap<string, readonly string[]> {
   const lacks = [
     ...Object.entries(PROGRAMS).filter(([program]) => pathOf(program) === undefined),
     ...Object.entries(FILES).filter(([glob]) => globSync(glob).length === 0),
-    ...(hasPandas() ? [] : [['pandas', 'python3-pandas'] as const]),
-    ...(litewitnessPath() === undefined ? [['litewitness 0.9 or newer', 'torchwood'] as const] : []),
   ]
   const byPackage = Map.groupBy(lacks, ([, name]) => name)
   return new Map([...byPackage].map(([name, rows]) => [name, rows.map(([program]) => program)]))
 }
 
-// `.ci/run` installs what this prints. It brings torchwood itself, in a new enough version.
-if (import.meta.main)
-  for (const name of missingPackages().keys()) if (name !== 'torchwood') process.stdout.write(`${name}\n`)
+// `.ci/run` installs what this prints.
+if (import.meta.main) for (const name of missingPackages().keys()) process.stdout.write(`${name}\n`)
