@@ -10,7 +10,7 @@ import { ROOT } from '../stage/places.ts'
 
 /** Packages that an installation may have, and all that the lockfile may name. A decision raises them. */
 const RUNTIME_PACKAGES_MAX = 67
-const LOCKED_PACKAGES_MAX = 345
+const LOCKED_PACKAGES_MAX = 347
 /** Licences that a runtime package may have. All allow use, change and distribution with the MIT licence. */
 const LICENCES: ReadonlySet<string> = new Set([
   'Apache-2.0',
