@@ -67,6 +67,11 @@ const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
   restates: integer(1, SAFE_MAX, 'Seq of a cancelled event of the same type, which this one replaces'),
 }
 
+/** Meaning of a detail, in one line. */
+export function detailMeaning(field: DetailsField): string {
+  return String(DETAILS[field]['description'])
+}
+
 const BASE: Readonly<Record<string, JsonSchema>> = {
   seq: integer(1, SAFE_MAX, 'Position in the log, from 1 and contiguous'),
   type: { type: 'string' },

@@ -15,7 +15,7 @@ import {
   type OpenedSaved,
 } from './saved-checkpoint.ts'
 import type { Source } from './reading/source.ts'
-import { openListed, type Trust, type TrustBasis } from './trust.ts'
+import { openListed, type ServedCheckpoint, type Trust, type TrustBasis } from './trust.ts'
 import { formatCount } from '../protocol/amount.ts'
 import { formatBase64, formatUtf8 } from '../tlog/note.ts'
 
@@ -28,6 +28,14 @@ const BASES: Readonly<Record<TrustBasis, string>> = {
   served: 'a key from the same server, which proves little: give one from somewhere else',
 }
 
+/** Who signed a checkpoint, and why the key is trusted. */
+export function signatureSays(
+  { checkpoint, signers }: Pick<ServedCheckpoint, 'checkpoint' | 'signers'>,
+  basis: TrustBasis,
+): string {
+  return `${formatCount(checkpoint.size, 'event')}, signed by ${signers.join(' and ')} (${BASES[basis]})`
+}
+
 /** Reports who signed the checkpoint, and why the key is trusted. */
 export function judgeSignature(
   list: Checklist,
@@ -37,7 +45,7 @@ export function judgeSignature(
   const { checkpoint, signers } = served
   list.right(
     'signature',
-    `${formatCount(checkpoint.size, 'event')}, signed by ${signers.join(' and ')} (${BASES[basis]})`,
+    signatureSays({ checkpoint, signers }, basis),
     basis === 'served' ? 'key' : undefined,
   )
 }

@@ -1,9 +1,7 @@
 import type { Daybook } from '../../client/daybook.ts'
 import { noGap } from '../../client/event-pages.ts'
 import { isWanted } from '../../client/filter.ts'
-import { ARCHIVE_EVENTS_MIN } from '../../client/follow.ts'
 import { formatCount } from '../../protocol/amount.ts'
-import type { EventWire } from '../../protocol/event.ts'
 import type { Ms } from '../../protocol/moment.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
@@ -20,9 +18,10 @@ import {
   timeOption,
 } from './event-options.ts'
 import { type EventFormat, openEventsText } from './output-events.ts'
+import { type ListedSeqs, readEvents, readingParts } from '../../verify/reading/reading-parts.ts'
 import { unknownCursorError } from './unknown-cursor.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
-import { askedAgain, LAG_ATTEMPTS, LAG_MS, nodeBehind } from '../../verify/reading/live-source.ts'
+import { askedAgain, nodeBehind } from '../../verify/reading/live-source.ts'
 
 type ExportOptions = FilterOptions &
   Readonly<{ from?: Ms; to?: Ms; after: number; format: Exclude<EventFormat, 'table'> }>
@@ -47,9 +46,6 @@ export function exportCommand({ context }: ProgramContext): CommandSpec {
     run: (url: string, options: ExportOptions) => exportEvents(url, options, context),
   }
 }
-
-/** Part of the log that is read from the file of a month, or in pages (null). `after` exclusive, `end` inclusive. */
-export type ExportPart = Readonly<{ month: string | null; after: number; end: number }>
 
 /**
  * Prints every event of a range: long months from their files, the rest in pages, so a year needs about a dozen requests.
@@ -76,8 +72,8 @@ async function exportEvents(url: string, options: ExportOptions, context: Comman
     run.seq = after
     // The header is printed even without events.
     await print(text([]), context)
-    for (const part of exportParts(months, after, end)) {
-      for await (const events of wholePart(daybook, part, context.stop)) {
+    for (const part of readingParts(months, after, end)) {
+      for await (const events of readEvents(daybook, part, context.stop)) {
         const due = events.filter(({ seq }) => seq <= part.end)
         const wanted = due.filter((event) => isWanted(filter, event))
         for (const { seq } of due) {
@@ -110,8 +106,7 @@ async function exportEvents(url: string, options: ExportOptions, context: Comman
   }
 }
 
-type Month = Readonly<{ month: string; firstSeq: number | null; lastSeq: number | null }>
-type Bounds = Readonly<{ after: number; end: number; head: number; months: readonly Month[] }>
+type Bounds = Readonly<{ after: number; end: number; head: number; months: readonly ListedSeqs[] }>
 
 /** Converts the range of moments to seqs, and fixes the head: later events are not part of this export. */
 async function boundsOf(
@@ -141,49 +136,4 @@ async function boundsOf(
     head,
     months,
   }
-}
-
-/** Splits a range into parts. A month with more events than a few pages is read from its file. */
-export function exportParts(months: readonly Month[], after: number, end: number): readonly ExportPart[] {
-  const parts: ExportPart[] = []
-  for (const { month, firstSeq, lastSeq } of months) {
-    if (firstSeq === null || lastSeq === null) continue
-    const [from, to] = [Math.max(after, firstSeq - 1), Math.min(end, lastSeq)]
-    if (to <= from) continue
-    const last = parts.at(-1)
-    const isFile = to - from >= ARCHIVE_EVENTS_MIN
-    if (!isFile && last?.month === null) parts[parts.length - 1] = { ...last, end: to }
-    else parts.push({ month: isFile ? month : null, after: from, end: to })
-  }
-  return parts
-}
-
-/**
- * Events of a part up to its end, which another node has shown. A node that ends before it is asked again for a few
- * seconds.
- */
-async function* wholePart(
-  daybook: Daybook,
-  part: ExportPart,
-  signal: AbortSignal,
-): AsyncGenerator<readonly EventWire[], void, undefined> {
-  let last = part.after
-  for (let attempt = 1; ; attempt++) {
-    for await (const events of eventsOf(daybook, { ...part, after: last }, signal)) {
-      last = events.at(-1)?.seq ?? last
-      yield events
-    }
-    if (last >= part.end) return
-    if (attempt >= LAG_ATTEMPTS) throw nodeBehind('the list of events', last, part.end)
-    await pauseOf(signal)(LAG_MS)
-  }
-}
-
-function eventsOf(
-  daybook: Daybook,
-  { month, after, end }: ExportPart,
-  signal: AbortSignal,
-): AsyncIterable<readonly EventWire[]> {
-  if (month !== null) return daybook.month(month, { after, signal }).batches()
-  return daybook.events({ after, limit: Math.min(10_000, end - after), signal }).batches()
 }

@@ -14,10 +14,12 @@ import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
 import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { asPathError, checkFolder, makeFolder } from '../terminal/option-paths.ts'
-import { optionOf, URL_ARGUMENT } from '../terminal/options.ts'
+import { collectVkeys, optionOf, URL_ARGUMENT } from '../terminal/options.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
 import { askedAgain, askedCovering } from '../../verify/reading/live-source.ts'
+import { isBookPath } from '../book/book-file.ts'
+import { pullBook } from '../book/pull-book.ts'
 import { type MonthRange, monthRange } from './event-options.ts'
 
 type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
@@ -25,19 +27,41 @@ type PullSettings = Readonly<{ url: string; months: MonthRange; to: string }>
 /** The command `pull`. */
 export function pullCommand({ context }: ProgramContext): CommandSpec {
   const months = new Argument('[months]', 'such as 2026-09, 2026-01..2026-09 or 2026-01..')
-  const to = optionOf('pull')('--to <dir>', 'folder for the files, with the paths of the service; required')
+  const to = optionOf('pull')(
+    '--to <path>',
+    'folder for the files, with the paths of the service; or a file .sqlite or .db, which gets the whole log as tables; required',
+  )
   return {
     name: 'pull',
-    description: 'download the files of months with their digests; continues after an interruption',
-    arguments: [URL_ARGUMENT, months.argParser(monthRange).default({ from: null, to: null }, 'every month')],
-    options: [to.makeOptionMandatory()],
-    help: `Example:
+    description:
+      'download the files of months with their digests, or the whole log as SQLite; continues after an interruption',
+    arguments: [URL_ARGUMENT, months.argParser(monthRange).default(EVERY_MONTH, 'every month')],
+    options: [
+      to.makeOptionMandatory(),
+      optionOf('pull')('--key <vkey>', 'verifier key from a source other than the service; for a file')
+        .argParser(collectVkeys)
+        .default([], 'the key kept in the file, else the key that the service lists'),
+    ],
+    help: `Examples:
   daybook pull https://data.example.org 2026-01..2026-09 --to copy
-  (cd copy/archive && sha256sum -c SHA256SUMS); daybook verify copy`,
-    run: (url: string, range: MonthRange, options: { to: string }) =>
-      pull({ url, months: range, to: options.to }, context),
+  (cd copy/archive && sha256sum -c SHA256SUMS); daybook verify copy
+  daybook pull https://data.example.org --to book.sqlite
+  sqlite3 book.sqlite "SELECT title, status, prizesNotRedeemed FROM contests"`,
+    run: (url: string, range: MonthRange, { to: path, key }: PullOptions) => {
+      if (!isBookPath(path)) {
+        if (key.length > 0) throw new UsageError('--key is for a file .sqlite or .db: verify checks a folder')
+        return pull({ url, months: range, to: path }, context)
+      }
+      if (range !== EVERY_MONTH)
+        throw new UsageError('a file .sqlite or .db has the whole log: leave the months out')
+      return pullBook({ url, to: path, keys: key }, context)
+    },
   }
 }
+
+const EVERY_MONTH: MonthRange = { from: null, to: null }
+
+type PullOptions = Readonly<{ to: string; key: readonly string[] }>
 
 /** Counts of a run: downloaded files, intact files, downloaded bytes. */
 type PullCounts = { downloaded: number; intact: number; bytes: number }

@@ -22,7 +22,7 @@ import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { fetchSameOrigin, isAddress, readAddress } from '../terminal/log-address.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
-import { option, optionOf, wholeBetween } from '../terminal/options.ts'
+import { collectVkeys, option, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import type { CommandSpec, ProgramContext, VerifyPart } from '../plug/option.ts'
@@ -44,11 +44,6 @@ type WitnessOptions = Readonly<{ witness: readonly string[]; quorum?: number }>
 /** Command `daybook verify` with its options. */
 export async function verifyCommand({ context, options: plugged }: ProgramContext): Promise<CommandSpec> {
   const parts = await Promise.all(plugged.flatMap(({ verify: load }) => load?.() ?? []))
-  // An environment variable has several keys separated by spaces, which no vkey contains.
-  const collect = (keys: string, before: readonly string[]): readonly string[] => [
-    ...before,
-    ...keys.split(' '),
-  ]
   // `serve` has options of the same names with other values.
   const own = optionOf('verify')
   const examples = `Examples:
@@ -66,7 +61,7 @@ For your own log, daybook keygen --show prints it.`
       option('--since <checkpoint>', 'file with a checkpoint from an earlier run'),
       option('--save <dir>', 'folder that keeps checkpoints and evidence between runs'),
       option('--key <vkey>', 'verifier key from a source other than the service; may be repeated')
-        .argParser(collect)
+        .argParser(collectVkeys)
         .default([], 'the key kept in --save, else the key that the service lists'),
       own('--witness <vkey>', 'key of a witness, VKEY or VKEY=URL to ask it too; may be repeated')
         .argParser(collectWitnesses)

@@ -90,6 +90,11 @@ export function originName(text: string): string {
 /** The argument that names a service. */
 export const URL_ARGUMENT: Argument = new Argument('<url>', 'address of the service')
 
+/** Collects verifier keys. An environment variable has several separated by spaces, which no vkey contains. */
+export function collectVkeys(keys: string, before: readonly string[]): readonly string[] {
+  return [...before, ...keys.split(' ')]
+}
+
 /** Meaning of `--to` of the commands that use the publish API. */
 export const TO_URLS = 'address of the publish API; with several nodes, their addresses with commas'
 

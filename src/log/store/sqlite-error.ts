@@ -79,7 +79,7 @@ export function isPassingFault(error: unknown): boolean {
 }
 
 /** Low byte of SQLite's result code. The other bytes say which operation failed. */
-function primaryCodeOf(error: unknown): number | null {
+export function primaryCodeOf(error: unknown): number | null {
   const code = codeOf(error)
   return code === null ? null : code & 0xff
 }

@@ -3,7 +3,7 @@ import { assert, recordOf } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { FlowBucket, FlowFigures, Flows } from '../../protocol/endpoints/figure-endpoints.ts'
 import { asOf, isSettledBefore, tokenPrice } from './as-of.ts'
-import type { AsOfTotals, Books } from '../fold/books.ts'
+import type { AsOfTotals, LogTotals } from '../fold/books.ts'
 import { boundsOf, nowWire, type ResolvedRange, spanWire, tooManyBuckets } from './range.ts'
 import { KIND_FIGURES, type KindFigure, type Totals } from '../fold/tally.ts'
 import { KIND_AMOUNTS_MAX } from '../../protocol/parameters.ts'
@@ -13,7 +13,7 @@ import { type Parsed, parsed, refused } from '../../protocol/problem.ts'
  * Flows of each bucket: the differences of the totals at its ends. Counts the events before the end of the range. The
  * answer can never change once `isSettledBefore(head, range.toMs)`.
  */
-export function flows(books: Books, range: ResolvedRange): Flows {
+export function flows(books: LogTotals, range: ResolvedRange): Flows {
   return flowsOf(books, range, books.totalsBeforeEach(boundsOf(range)), () => ({}))
 }
 
@@ -28,7 +28,7 @@ export const KIND_MAPS = {
  * The same with amounts by kind. All buckets have the same kinds: those with an amount in any bucket. Refused when the
  * buckets times the kinds that the log has by then exceed `KIND_AMOUNTS_MAX`.
  */
-export function flowsByKind(books: Books, range: ResolvedRange): Parsed<Flows> {
+export function flowsByKind(books: LogTotals, range: ResolvedRange): Parsed<Flows> {
   const ends = books.totalsBeforeEach(boundsOf(range), true)
   const known = KIND_FIGURES.reduce((sum, figure) => sum + (ends.at(-1)?.totals.byKind(figure).size ?? 0), 0)
   const max = Math.floor(KIND_AMOUNTS_MAX / Math.max(1, known))
@@ -55,7 +55,7 @@ type KindMaps = Partial<Pick<FlowBucket, (typeof KIND_MAPS)[KindFigure]>>
 
 /** Answer of a range. `mapsOf` makes the further fields of each bucket. */
 function flowsOf(
-  books: Books,
+  books: LogTotals,
   range: ResolvedRange,
   ends: readonly AsOfTotals[],
   mapsOf: (index: number) => KindMaps,

@@ -2,12 +2,12 @@ import { assert } from '../../protocol/brand.ts'
 import { formatAt } from '../../protocol/moment.ts'
 import type { FundFigures, Funds } from '../../protocol/endpoints/figure-endpoints.ts'
 import { figureAmount, asOf, isSettledBefore } from './as-of.ts'
-import type { Books } from '../fold/books.ts'
+import type { LogTotals } from '../fold/books.ts'
 import { boundsOf, nowWire, type ResolvedRange, spanWire } from './range.ts'
 import type { Totals } from '../fold/tally.ts'
 
 /** Balances of the funds, now and at the end of each bucket. `now` is at the head, so every event changes the answer. */
-export function funds(books: Books, range: ResolvedRange): Funds {
+export function funds(books: LogTotals, range: ResolvedRange): Funds {
   const bounds = boundsOf(range)
   const ends = bounds.slice(1)
   const totals = books.totalsBeforeEach(ends)

@@ -6,7 +6,7 @@ import type { Books } from '../fold/books.ts'
 import { type LoyaltyHalf, type LoyaltyState, paysAtOf } from '../fold/loyalty.ts'
 
 /** Loyalty rewards, newest month first, without months whose events are all cancelled. */
-export function loyaltyRuns(books: Books): LoyaltyRuns {
+export function loyaltyRuns(books: Pick<Books, 'head' | 'loyalty'>): LoyaltyRuns {
   return { asOf: asOf(books.head), runs: books.loyalty().filter(isListed).toReversed().map(run) }
 }
 

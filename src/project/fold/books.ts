@@ -94,6 +94,9 @@ export type Books = Readonly<{
   correction(seq: Seq): Correction | undefined
 }>
 
+/** Parts of the books from which movements and balances over a range are computed. */
+export type LogTotals = Pick<Books, 'head' | 'firstAtMs' | 'totals' | 'totalsBeforeEach'>
+
 /** Parts of the books that exist for the head only, not for past moments. */
 export type HeadBooks = Pick<
   Books,

@@ -104,7 +104,7 @@ export function unpaidRows(lots: readonly Lot[]): readonly UnpaidRow[] {
 }
 
 /** Sums rows by status. */
-export function totalsOfRows(rows: Iterable<UnpaidRow>, now: Ms): UnpaidTotals {
+export function totalsOfRows(rows: Iterable<Pick<UnpaidRow, 'terms' | 'unpaid'>>, now: Ms): UnpaidTotals {
   const totals: Record<UnpaidStatus, Amount> = recordOf(UNPAID_STATUSES, () => ZERO)
   for (const { terms, unpaid } of rows) {
     const status = statusOf(terms, now)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { type ExportPart, exportParts } from './export-command.ts'
+import { type ReadingPart, readingParts } from './reading-parts.ts'
 
-type Month = Parameters<typeof exportParts>[0][number]
+type Month = Parameters<typeof readingParts>[0][number]
 
 /** Months with these numbers of events and contiguous seqs. */
 function monthsOf(counts: readonly number[]): readonly Month[] {
@@ -20,12 +20,12 @@ function monthsOf(counts: readonly number[]): readonly Month[] {
 }
 
 /** Requests for a part: one for a file, one for each page of 10,000 events. */
-const requestsOf = ({ month, after, end }: ExportPart): number =>
+const requestsOf = ({ month, after, end }: ReadingPart): number =>
   month === null ? Math.ceil((end - after) / 10_000) : 1
 
 suite('the parts of an export', () => {
   test('are one request a month for a year of five million events', () => {
-    const parts = exportParts(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
+    const parts = readingParts(monthsOf(Array.from({ length: 12 }, () => 420_000)), 0, 12 * 420_000)
     assert.deepEqual(
       parts.map(({ month }) => month !== null),
       Array.from({ length: 12 }, () => true),
@@ -33,7 +33,7 @@ suite('the parts of an export', () => {
   })
 
   test('are pages where a few pages hold the events, across months too', () => {
-    assert.deepEqual(exportParts(monthsOf([1_000, 0, 2_000, 50_000]), 100, 8_000), [
+    assert.deepEqual(readingParts(monthsOf([1_000, 0, 2_000, 50_000]), 100, 8_000), [
       { month: null, after: 100, end: 8_000 },
     ])
   })
@@ -47,7 +47,7 @@ suite('the parts of an export', () => {
         (counts, one, other) => {
           const head = counts.reduce((sum, count) => sum + count, 0)
           const [after = 0, end = 0] = [one % (head + 1), other % (head + 1)].toSorted((a, b) => a - b)
-          const parts = exportParts(monthsOf(counts), after, end)
+          const parts = readingParts(monthsOf(counts), after, end)
           let place = after
           for (const part of parts) {
             assert.equal(part.after, place)

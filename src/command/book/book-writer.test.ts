@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { computeAnswer, openMemoryLog } from '../../../test/story/memory-log.ts'
+import { randomLogs } from '../../../test/story/random-log.ts'
+import type { Books } from '../../project/fold/books.ts'
+import { totalsOfRows, type UnpaidTotals } from '../../project/fold/unpaid.ts'
+import { formatAmount } from '../../protocol/amount.ts'
+import { recordOf } from '../../protocol/brand.ts'
+import { formatDetailsLine } from '../../protocol/details.ts'
+import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
+import { type Entry, formatEvent } from '../../protocol/event.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, type Ms } from '../../protocol/moment.ts'
+import { openBook } from './book-file.ts'
+import { bookEntries, type BookEntry } from './book-rows.ts'
+import { openBookWriter } from './book-writer.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'daybook-book-'))
+after(() => rmSync(folder, { recursive: true }))
+let books = 0
+
+const entryOf = ({ event, details }: Entry): BookEntry => ({
+  event,
+  details,
+  line: formatEvent(event),
+  detailsLine: details === null ? null : formatDetailsLine(event.seq, details),
+})
+
+/** A book of these entries, written in runs that end at `cuts`. */
+function bookOf(entries: readonly Entry[], cuts: readonly number[]): DatabaseSync & Disposable {
+  books += 1
+  const book = openBook(join(folder, `${books}.sqlite`))
+  const ends = [...new Set([...cuts, entries.length])].toSorted((a, b) => a - b)
+  for (const [index, end] of ends.entries()) {
+    const writer = openBookWriter(book.db)
+    for (const entry of entries.slice(ends[index - 1] ?? 0, end)) writer.add(entryOf(entry))
+    writer.settle()
+    book.commit()
+  }
+  return book.db
+}
+
+/** Rows of a query as plain objects. */
+function rows(db: DatabaseSync, sql: string): readonly Record<string, unknown>[] {
+  return db
+    .prepare(sql)
+    .all()
+    .map((row) => ({ ...row }))
+}
+
+function answer<Id extends Parameters<typeof computeAnswer>[1]>(
+  log: Books,
+  id: Id,
+  query = '',
+  contest = '',
+) {
+  const found = computeAnswer(log, id, { query, segments: { id: contest } })
+  assert.ok(found.ok)
+  return found.value
+}
+
+/** Rows of an answer as columns: 1 and 0 for a boolean, and only plain fields. */
+function plain(list: readonly object[]): readonly Record<string, unknown>[] {
+  return list.map((one) =>
+    Object.fromEntries(
+      Object.entries(one)
+        .filter(([, value]) => value === null || typeof value !== 'object')
+        .map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
+    ),
+  )
+}
+
+/** The rows without columns that the API does not have. */
+function without(list: readonly Record<string, unknown>[], ...names: readonly string[]): readonly object[] {
+  return list.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name))))
+}
+
+const formatted = (totals: UnpaidTotals): unknown =>
+  recordOf(UNPAID_STATUSES, (status) => formatAmount(totals[status]))
+const EVERY = { contestIds: null, kinds: null, after: 0, limit: 1_000 }
+const unpaidAt = (log: Books, at: Ms): unknown => formatted(totalsOfRows(log.unpaid(EVERY), at))
+
+suite('a book', () => {
+  test('has the contests, prizes, movements and balances of the API, whichever runs wrote it', () => {
+    fc.assert(
+      fc.property(randomLogs, fc.array(fc.nat(60), { maxLength: 3 }), (entries, picks) => {
+        const log = openMemoryLog()
+        const unpaidByDay: unknown[] = []
+        let day: Ms | null = null
+        for (const entry of entries) {
+          const next = floorTo(entry.event.atMs, DAY_MS)
+          for (; day !== null && day < next; day = boundOf(day + DAY_MS))
+            unpaidByDay.push(unpaidAt(log.books(), boundOf(day + DAY_MS - 1)))
+          day = next
+          log.add(entry)
+        }
+        const now = log.books()
+        const { head, firstAtMs } = now
+        const db = bookOf(
+          entries,
+          picks.filter((pick) => pick < entries.length),
+        )
+        const { contests } = answer(now, 'contests')
+        assert.deepEqual(
+          without(rows(db, 'SELECT * FROM contests ORDER BY scheduledSeq DESC'), 'scheduledSeq', 'lastSeq'),
+          plain(contests),
+        )
+        for (const { id } of contests) {
+          const ledger = answer(now, 'contestLedger', '', String(id))
+          assert.deepEqual(
+            rows(
+              db,
+              `SELECT kind, owed, redeemed, expired, notRedeemed FROM contest_prizes WHERE contestId = ${id} ORDER BY kind`,
+            ),
+            ledger.prizes,
+          )
+          for (const direction of ['in', 'out'] as const) {
+            const pool = rows(
+              db,
+              `SELECT kind, kots FROM contest_pools WHERE contestId = ${id} AND direction = '${direction}'`,
+            )
+            assert.deepEqual(
+              Object.fromEntries(pool.map(({ kind, kots }) => [kind, kots])),
+              ledger.pool[direction],
+            )
+          }
+        }
+        assert.deepEqual([...bookEntries(db)], entries.map(entryOf))
+        if (head.atMs === null || firstAtMs === null) return
+        const range = `from=${formatAt(floorTo(firstAtMs, DAY_MS))}&to=${formatAt(boundOf(floorTo(head.atMs, DAY_MS) + DAY_MS))}`
+        const flows = answer(now, 'flows', `${range}&bucket=day&by=kind`)
+        assert.deepEqual(rows(db, 'SELECT * FROM flows_by_day ORDER BY atMs'), plain(flows.buckets))
+        assert.deepEqual(
+          rows(db, 'SELECT * FROM flows_by_month ORDER BY atMs'),
+          plain(answer(now, 'flows', `${range}&bucket=month`).buckets),
+        )
+        assert.deepEqual(
+          rows(
+            db,
+            "SELECT atMs, kind, kots FROM kinds_by_day WHERE figure = 'paidInPrizes' ORDER BY atMs, kind",
+          ),
+          flows.buckets.flatMap(({ atMs, paidByKind = {} }) =>
+            Object.entries(paidByKind)
+              .filter(([, kots]) => kots !== '0.000000000')
+              .map(([kind, kots]) => ({ atMs, kind, kots })),
+          ),
+        )
+        const funds = answer(now, 'funds', `${range}&bucket=day`).buckets
+        assert.deepEqual(rows(db, 'SELECT * FROM funds_by_day ORDER BY atMs'), plain(funds))
+        assert.deepEqual(
+          rows(
+            db,
+            'SELECT locked, in_review, awaiting_claim, payable, overpaid FROM unpaid_by_day ORDER BY atMs',
+          ),
+          [...unpaidByDay, unpaidAt(now, head.atMs)],
+        )
+        assert.deepEqual(
+          rows(db, 'SELECT prizesNotRedeemed FROM unpaid_by_day ORDER BY atMs'),
+          funds.map(({ prizesNotRedeemed }) => ({ prizesNotRedeemed })),
+        )
+        assert.deepEqual(
+          rows(
+            db,
+            'SELECT month, total, paid, "output.digest" AS digest FROM loyalty_runs ORDER BY month DESC',
+          ),
+          answer(now, 'loyaltyRuns').runs.map(({ month, total, paid, output }) => ({
+            month,
+            total,
+            paid,
+            digest: output?.digest ?? null,
+          })),
+        )
+      }),
+      { numRuns: 25 },
+    )
+  })
+})

@@ -1,0 +1,34 @@
+import { rootOf } from '../../tlog/frontier.ts'
+import { type Hash, treeHasher } from '../../tlog/hash.ts'
+import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
+import { factOf, openExistingBook, withBookErrors } from './book-file.ts'
+import { readState } from './book-state.ts'
+
+/** An existing book before a run: its log, and the tree over all its rows. */
+export type ReadBook = Readonly<{
+  log: string
+  origin: string
+  /** Verifier keys, separated by line feeds. */
+  keys: string
+  /** Signed note; null until a run has ended. */
+  checkpoint: string | null
+  size: number
+  root: Hash
+}>
+
+/** Reads what a run continues; null without a book. Changes nothing. */
+export function readBook(path: string): ReadBook | null {
+  using db = openExistingBook(path)
+  if (db === null) return null
+  return withBookErrors(path, () => {
+    const { frontier } = readState(db)
+    return {
+      log: factOf(db, 'log') ?? '',
+      origin: factOf(db, 'origin') ?? '',
+      keys: factOf(db, 'keys') ?? '',
+      checkpoint: factOf(db, 'checkpoint'),
+      size: frontier.size,
+      root: rootOf(treeHasher(NODE_PRIMITIVES.sha256), frontier),
+    }
+  })
+}
