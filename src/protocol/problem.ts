@@ -26,6 +26,7 @@ export const READING_PROBLEMS = {
   'stream-capacity': { status: 503, title: 'This node has reached its limit of streams' },
   'export-capacity': { status: 503, title: 'This node has reached its limit of whole CSV files' },
   'picture-capacity': { status: 503, title: 'Too many pictures wait to be drawn' },
+  'not-made': { status: 503, title: 'The Parquet file is not made yet' },
   behind: { status: 503, title: 'This node may be behind the log' },
   'not-ready': { status: 503, title: 'The service is not ready' },
   'internal-error': { status: 500, title: 'Something failed on our side' },

@@ -46,7 +46,7 @@ const bounded = (maxLength: number, description: string): JsonSchema => ({
 const iso = (description: string): JsonSchema => ({ ...text(AT, description), format: 'date-time' })
 
 /** Schema of each detail. For a moment, the schema of the first field of its pair. */
-const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
+export const DETAILS_SCHEMAS: Readonly<Record<DetailsField, JsonSchema>> = {
   title: bounded(TITLE_CHARS_MAX, 'The contest’s title'),
   opensAt: iso('When the contest is planned to open'),
   closesAt: iso('When the contest is planned to close; absent while no end is announced'),
@@ -69,7 +69,7 @@ const DETAILS: Readonly<Record<DetailsField, JsonSchema>> = {
 
 /** Meaning of a detail, in one line. */
 export function detailMeaning(field: DetailsField): string {
-  return String(DETAILS[field]['description'])
+  return String(DETAILS_SCHEMAS[field]['description'])
 }
 
 const BASE: Readonly<Record<string, JsonSchema>> = {
@@ -163,9 +163,9 @@ function detailsSchema(rule: Rule): JsonSchema {
 }
 
 function propertiesOf(field: DetailsField): readonly (readonly [string, JsonSchema])[] {
-  if (!MOMENT_FIELDS.has(field)) return [[field, DETAILS[field]]]
+  if (!MOMENT_FIELDS.has(field)) return [[field, DETAILS_SCHEMAS[field]]]
   return [
-    [field, DETAILS[field]],
+    [field, DETAILS_SCHEMAS[field]],
     [`${field}Ms`, integer(0, MS_MAX, 'The same moment in milliseconds since 1970')],
   ]
 }

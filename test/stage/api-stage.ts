@@ -20,6 +20,7 @@ import { openPictures } from '../../src/serve/request/pictures.ts'
 import { openAnswerer } from '../../src/serve/request/answer-job.ts'
 import { apiRoutes, type MirrorReport } from '../../src/serve/api/api-routes.ts'
 import { siteCalendarRoute } from '../../src/serve/api/calendar.ts'
+import { NO_PARQUET } from '../../src/serve/archive/parquet-reply.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../src/serve/describe/frictionless.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
@@ -140,7 +141,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     asksChain: settings.asksChain ?? false,
     ...(mirror === undefined ? {} : { mirror }),
   }
-  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag)]
+  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag, NO_PARQUET)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,

@@ -17,6 +17,7 @@ import { openAnswerCache } from '../../src/serve/request/answer-cache.ts'
 import { openRouter } from '../../src/serve/http/router.ts'
 import { CONNECTIONS_MAX, KEEP_ALIVE_MS, start } from '../../src/serve/server.ts'
 import { fetchDescribed } from './described.ts'
+import { parquetIn } from '../parquet/parquet-in.ts'
 import { testSigner } from '../story/signing.ts'
 
 /** A log and a server of its archive, on a free local port. */
@@ -80,7 +81,7 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
       mirrorOf: null,
       licence: null,
       requestIds: openRequestIds('t'),
-      router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'))),
+      router: openRouter(archiveRoutes(log, openPresentEtag(log.identity.id, 'test'), parquetIn(directory))),
       cache: openAnswerCache(() => ''),
       answer: () => Promise.reject(new Error('every answer of the archive is brief')),
       callerOf: () => '127.0.0.1',

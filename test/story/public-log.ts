@@ -151,6 +151,7 @@ function archiveFiles(entries: readonly Entry[], key: LogKey): Map<string, Uint8
       state: closed ? 'closed' : 'open',
       url: `${files2}.jsonl.gz`,
       detailsUrl: `${files2}.details.jsonl.gz`,
+      parquetUrl: closed ? `${files2}.parquet` : null,
       bytes: closed ? gzip.length : null,
       events: own.length,
       firstSeq,

@@ -17,9 +17,9 @@ import { keptStoreOf, upgrade } from './upgrade-stage.ts'
 
 /**
  * Paths whose answers follow from the log alone: they must be the bytes that the older Daybook answered. It did not know
- * of witnesses, and its catalogue of types had the rules of its version.
+ * of witnesses and Parquet files, and its catalogue of types had the rules of its version.
  */
-const OF_THE_LOG = /^\/api\/v1\/(?:events|archive|log(?!\/witnesses)|stream)(?=$|[/?])/
+const OF_THE_LOG = /^\/api\/v1\/(?:events|archive(?=\/)|log(?!\/witnesses)|stream)(?=$|[/?])/
 /** Among them, those with a signature, which only the log's own recorded answers have. */
 const SIGNED = /^\/api\/v1\/(?:archive\/2026-03\.json|log\/(?:checkpoint|keys|proof\/.*))$/
 

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { backupsIn, type FolderBackup } from '../../log/backup/backup-folder.ts'
 import { readLastBackup } from '../../log/backup/last-backup.ts'
 import { openReader } from '../../log/open-reader.ts'
-import { freeBytes } from '../../log/store/disk-probe.ts'
+import { FREE_BYTES_MIN, freeBytes } from '../../log/store/disk-probe.ts'
 import { HIGH_WATER_FILE, readHighWater } from '../../log/store/high-water.ts'
 import { type MirrorMeta, readMirrorMeta } from '../../log/store/mirror-meta.ts'
 import type { ListedKey } from '../../log/store/reader.ts'
@@ -24,8 +24,6 @@ import { isFolder, readStart } from '../terminal/option-paths.ts'
 import { formatAge, formatBytes, printable, shellQuoted } from '../terminal/output.ts'
 import { type Diagnosis, heldVerdict, named, note, ok, type CheckVerdict, warn, wrong } from './diagnosis.ts'
 
-/** Free bytes below which publishing may soon stop. A commit may write tens of KiB, and the write-ahead log grows. */
-const FREE_BYTES_MIN: number = 256 * 1024 * 1024
 /** Most milliseconds by which the newest event may be ahead of the clock. Two reads of a clock differ by less. */
 const AHEAD_MS_MAX = 1_000
 

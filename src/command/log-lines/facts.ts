@@ -41,6 +41,9 @@ const ROWS = {
   'audit-begun': 'info: an audit of the whole log begins',
   audited: 'info: an audit found the whole log right: {events} events | ms',
   'audit-failed': 'warn: an audit of the whole log was interrupted and will soon begin again: {reason}',
+  'parquet-made': 'info: made the Parquet file of {month} | bytes ms',
+  'parquet-damaged': 'warn: the Parquet file of {month} was damaged and is removed | file',
+  'parquet-failed': 'warn: the Parquet file of {month} was not made: {reason}',
   'backed-up': 'info: a verified backup holds {events} events | ms',
   'store-replaced': 'error: {file} was replaced or removed: no event is published until a restart',
   'clock-wrong': 'error: {reason} | fault',
@@ -104,6 +107,7 @@ export type FactName = keyof typeof ROWS
 /** Fields that are numbers. A name has the same meaning in every fact. */
 const NUMBERS = {
   added: 'drafts of the commit that are held',
+  bytes: 'size of a file',
   commits: 'commits that the line counts together',
   connectionsMax: 'most connections of one serving thread, or of the listener',
   count: 'number of times',
@@ -137,6 +141,7 @@ const WORDS = {
   fault: 'kind of the fault',
   field: 'field of the draft at fault; `none` when the whole request is',
   file: 'path of a file',
+  month: 'month of the archive, yyyy-mm',
   node: 'version of Node',
   of: 'the log, fact, event, draft or listener that the line is about',
   privateUrl: 'address of the private listener',

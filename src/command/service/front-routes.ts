@@ -5,6 +5,7 @@ import { mirrorLineVersion } from '../../web/frame/mirror-line.ts'
 import { openReportCell, type ReportCell } from '../../serve/following/report-cell.ts'
 import { apiRoutes, type MirrorReport, type NodeReport } from '../../serve/api/api-routes.ts'
 import { archiveRoutes } from '../../serve/archive/archive-routes.ts'
+import { NO_PARQUET, type ParquetFiles } from '../../serve/archive/parquet-reply.ts'
 import { frictionlessRoute } from '../../serve/describe/frictionless.ts'
 import { openPresentEtag } from '../../serve/http/etag.ts'
 import { siteCalendarRoute } from '../../serve/api/calendar.ts'
@@ -69,6 +70,7 @@ export function frontRoutesOf(
   reader: LogReader,
   { site: plainSite, asksChain, ...memory }: ShownSettings,
   scripts: () => Promise<readonly Script[]>,
+  parquet: ParquetFiles = NO_PARQUET,
 ): Readonly<{ api: readonly Route[]; web: WebRoutes }> {
   const etag = openPresentEtag(reader.identity.id, VERSION)
   const reports = openNodeReports(memory)
@@ -82,7 +84,7 @@ export function frontRoutesOf(
     asksChain,
     mirror: () => mirror?.read() ?? null,
   }
-  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag)]
+  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag, parquet)]
   const web = openWeb(api, {
     identity: reader.identity,
     site,

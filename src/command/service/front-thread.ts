@@ -4,6 +4,7 @@ import { assert } from '../../protocol/brand.ts'
 import { openThreadLink } from '../../publish/thread-link.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { msOf } from '../../protocol/moment.ts'
+import type { ParquetFiles } from '../../serve/archive/parquet-reply.ts'
 import type { FactName } from '../log-lines/facts.ts'
 import { type LineChoice, type LineValues, openLines } from '../log-lines/log-lines.ts'
 import { type FrontSettings, openFront, isReadable } from './front.ts'
@@ -27,6 +28,9 @@ export type FromFront = Readonly<{
   listening(): void
   broken(reason: string): void
   line(name: FactName, values: LineValues): void
+  /** The Parquet file of a closed month. */
+  parquet: ParquetFiles['file']
+  parquetLost: ParquetFiles['lost']
 }>
 
 /** Messages of the main thread. */
@@ -80,6 +84,10 @@ async function run(port: MessagePort, { settings, memory, lineChoice }: FrontThr
     },
     lines,
     registry,
+    parquet: {
+      file: (month) => link.ask('parquet', month),
+      lost: (file) => link.send('parquetLost', file),
+    },
   })
   link.send('listening')
 }

@@ -8,6 +8,7 @@ import { freePort } from '../../../test/processes/free-ports.ts'
 import { createStore, storePath } from '../../log/store/store.ts'
 import { openLines } from '../log-lines/log-lines.ts'
 import { allocateFront } from './front-memory.ts'
+import { NO_PARQUET } from '../../serve/archive/parquet-reply.ts'
 import { startFrontThreads } from './front-threads.ts'
 import { openHeadCell } from '../../log/head-cell.ts'
 
@@ -54,8 +55,7 @@ suite('serving threads', () => {
       const starting = startFrontThreads(
         2,
         { settings, memory, lineChoice: lines.choice() },
-        lines,
-        () => undefined,
+        { lines, parquet: NO_PARQUET, broken: () => undefined },
       )
       await assert.rejects(starting, /EADDRINUSE/)
       assert.equal(await isListening(port), false)

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { THREAD_METRICS_MS_MAX, THREAD_READY_MS_MAX } from '../../publish/api/operations.ts'
 import { type LATE, openThreadLink } from '../../publish/thread-link.ts'
+import type { ParquetFiles } from '../../serve/archive/parquet-reply.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { FrontThreadSettings, FromFront, MetricsAnswer, ToFront } from './front-thread.ts'
 
@@ -25,19 +26,24 @@ export type FrontThreads = AsyncDisposable &
   }>
 
 /**
- * Starts `count` threads. Resolves when all of them listen. If one does not start, stops the others. `onBroken` is
+ * Starts `count` threads. Resolves when all of them listen. If one does not start, stops the others. `broken` is
  * called when one stops by itself. Then the whole service must stop, because the thread may have held a lock or slots
  * in the shared memory.
  */
 export async function startFrontThreads(
   count: number,
   settings: FrontThreadSettings,
-  lines: LogLines,
-  onBroken: (reason: string) => void,
+  {
+    lines,
+    parquet,
+    broken: onBroken,
+  }: Readonly<{ lines: LogLines; parquet: ParquetFiles; broken(reason: string): void }>,
 ): Promise<FrontThreads> {
   // The main thread is the first serving thread.
   const names = Array.from({ length: count }, (_, index) => `serving thread ${index + 2}`)
-  const threads = await allOrNone(names.map((name) => startThread(name, settings, { lines, onBroken })))
+  const threads = await allOrNone(
+    names.map((name) => startThread(name, settings, { lines, parquet, onBroken })),
+  )
   return {
     metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     readable: () => Promise.all(threads.map((thread) => thread.readable())),
@@ -76,7 +82,11 @@ async function allOrNone(starting: readonly Promise<Thread>[]): Promise<readonly
 async function startThread(
   name: string,
   settings: FrontThreadSettings,
-  { lines, onBroken }: Readonly<{ lines: LogLines; onBroken(reason: string): void }>,
+  {
+    lines,
+    parquet,
+    onBroken,
+  }: Readonly<{ lines: LogLines; parquet: ParquetFiles; onBroken(reason: string): void }>,
 ): Promise<Thread> {
   const worker = new Worker(new URL(import.meta.resolve('./front-thread.ts')), { workerData: settings })
   // `once` would reject when the thread fails. A failed thread never reports that its streams have ended.
@@ -87,6 +97,8 @@ async function startThread(
     listening: listening.resolve,
     broken: (reason) => onBroken(`a failure in ${name} that nothing waited for: ${reason}`),
     line: (fact, values) => lines.write(fact, values),
+    parquet: parquet.file,
+    parquetLost: parquet.lost,
   })
   worker.on('error', (cause: Error) => {
     listening.reject(cause)

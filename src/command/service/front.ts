@@ -10,6 +10,7 @@ import {
   openAllowance,
 } from '../../serve/allowance/allowance.ts'
 import { callerOf, type Network, parseNetworks, peerOf } from '../../serve/allowance/caller.ts'
+import type { ParquetFiles } from '../../serve/archive/parquet-reply.ts'
 import { openCallerSlots } from '../../serve/allowance/caller-slots.ts'
 import { openExportPlaces } from '../../serve/allowance/export-places.ts'
 import { BEHIND_WAIT_MS_MAX, type HeadWaits, openHeadWaits } from '../../serve/following/head-waits.ts'
@@ -75,7 +76,7 @@ export async function openFront(
   tools: FrontTools,
 ): Promise<Front> {
   await using stack = new AsyncDisposableStack()
-  const { context, lines, registry } = tools
+  const { context, lines, registry, parquet } = tools
   const cell = openHeadCell(memory.head)
   const reader = openReader(settings.data, cell)
   stack.defer(() => reader.close())
@@ -97,7 +98,12 @@ export async function openFront(
     'Requests that wait for an event which this node does not have yet',
     () => waits?.waiting() ?? 0,
   )
-  const { api, web } = frontRoutesOf(reader, shownBy(settings, memory, settings.port), answers.scripts)
+  const { api, web } = frontRoutesOf(
+    reader,
+    shownBy(settings, memory, settings.port),
+    answers.scripts,
+    parquet,
+  )
   const server = await start(listenerOf(settings, memory, networks, tools), {
     identity: reader.identity,
     mirrorOf: settings.mirrorOf,
@@ -346,6 +352,8 @@ type FrontTools = Readonly<{
   context: Pick<CommandContext, 'now' | 'monotonicMs' | 'random'>
   lines: LogLines
   registry: Registry
+  /** The Parquet files of the process. */
+  parquet: ParquetFiles
 }>
 
 /** Whether the store can be read, tested with the newest event. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Registry } from 'prom-client'
+import type { ParquetFiles } from '../../serve/archive/parquet-reply.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { CommandContext } from '../terminal/command-context.ts'
 import { connectionLimit } from './connection-limit.ts'
@@ -41,6 +42,7 @@ type ThreadTools = Readonly<{
   context: CommandContext
   lines: LogLines
   registry: Registry
+  parquet: ParquetFiles
   /** Called with the reason when a thread stops by itself. */
   broken(reason: string): void
 }>
@@ -48,9 +50,14 @@ type ThreadTools = Readonly<{
 /** Starts the listener of the main thread, before any other thread takes the port. */
 export async function openMainFront(
   { workers, shared, memory }: ThreadPlan,
-  { context, lines, registry }: Omit<ThreadTools, 'broken'>,
+  { context, lines, registry, parquet }: Omit<ThreadTools, 'broken'>,
 ): Promise<Front> {
-  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, { context, lines, registry })
+  const opening = openFront({ ...shared, reusePort: workers > 1 }, memory, {
+    context,
+    lines,
+    registry,
+    parquet,
+  })
   return await orTaken('--port', opening)
 }
 
@@ -58,11 +65,11 @@ export async function openMainFront(
 export async function startThreads(
   { workers, shared, memory }: ThreadPlan,
   front: Front,
-  { lines, broken }: Pick<ThreadTools, 'lines' | 'broken'>,
+  tools: Pick<ThreadTools, 'lines' | 'parquet' | 'broken'>,
 ): Promise<FrontThreads> {
   const others = { ...shared, port: front.port, reusePort: true }
-  const settings = { settings: others, memory, lineChoice: lines.choice() }
-  return await startFrontThreads(workers - 1, settings, lines, broken)
+  const settings = { settings: others, memory, lineChoice: tools.lines.choice() }
+  return await startFrontThreads(workers - 1, settings, tools)
 }
 
 /**

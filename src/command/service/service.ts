@@ -24,6 +24,7 @@ import {
 import { sayStopping, sayWrong } from './front-memory.ts'
 import { openNodeRegistry, openNodeReport, type Serving, watchNode } from './node-report.ts'
 import { drainThreads, type NodeSettings, openMainFront, planThreads, startThreads } from './node-threads.ts'
+import { openParquetMonths } from './parquet-months.ts'
 import { openPublishReport } from './publish-report.ts'
 import { openAuditMetrics, watchHeld } from './service-metrics.ts'
 import { orTaken } from './taken-port.ts'
@@ -110,14 +111,16 @@ export async function startService(
   const writer = await orRefused(orTaken('--publish-port', starting), context)
   stack.use(writer)
   stack.use(answerBarriers(memory.barrier, writer))
-  const front = await openMainFront(plan, tools)
+  const parquet = stack.use(openParquetMonths({ data, lines, registry, monotonicMs: context.monotonicMs }))
+  const front = await openMainFront(plan, { ...tools, parquet })
   stack.use(front)
   watchNode(registry, front, report, () => state.accepting)
   const held = (): FinalityCounts => front.reader.snapshot((snapshot) => snapshot.held())
   watchHeld(registry, held)
   if (judge === null && held().held > 0) lines.say('held-unasked', { held: held().held })
-  const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
+  const threads = await startThreads(plan, front, { lines, parquet, broken: broken.resolve })
   stack.use(threads)
+  stack.use(parquet.watch(front.reader))
   state.serving = { reader: front.reader, threads }
   stack.use(watchBackups(data, lines))
   // Without witnesses, cosignatures of an earlier run are removed.

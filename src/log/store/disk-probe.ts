@@ -6,6 +6,9 @@ import { storePath } from './store.ts'
 /** Temporary file of a probe in the data directory. */
 export const PROBE_FILE = 'disk-probe'
 
+/** Free bytes below which publishing may soon stop. A commit may write tens of KiB, and the write-ahead log grows. */
+export const FREE_BYTES_MIN: number = 256 * 1024 * 1024
+
 /** Error codes for a file that cannot grow: no space, or a limit on file sizes. */
 const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EFBIG'])
 const CHUNK = new Uint8Array(64 * 1024)

@@ -96,6 +96,20 @@ export type MonthFile = 'events' | 'details'
  */
 export type MonthLayout = Readonly<{ storedBytes: number; ending: Uint8Array }>
 
+/** Bytes of each piece of a Parquet file that is checked by itself. */
+export const PARQUET_PIECE_BYTES = 65_536
+
+/** Parquet file of a closed month in the data directory. Its content was right when this process read or made it. */
+export type ParquetFile = Readonly<{
+  month: Month
+  path: string
+  bytes: number
+  /** SHA-256 in hex. */
+  sha256: string
+  /** CRC-32 of each piece of `PARQUET_PIECE_BYTES`. */
+  crcs: Uint32Array
+}>
+
 /** Type and kind of events in the log, with the first and the newest seq. */
 export type KindSeen = Readonly<{ type: EventType; kind: string; firstSeq: Seq; lastSeq: Seq }>
 

@@ -29,6 +29,7 @@ import {
   planThreads,
   startThreads,
 } from '../../command/service/node-threads.ts'
+import { openParquetMonths } from '../../command/service/parquet-months.ts'
 import { openAuditMetrics } from '../../command/service/service-metrics.ts'
 import { orTaken } from '../../command/service/taken-port.ts'
 import type { CommandContext } from '../../command/terminal/command-context.ts'
@@ -111,10 +112,12 @@ export async function startMirror(
     context,
   })
   if (witness !== undefined) stack.use(witness)
-  const front = await openMainFront(plan, { context, lines, registry })
+  const parquet = stack.use(openParquetMonths({ data, lines, registry, monotonicMs: context.monotonicMs }))
+  const front = await openMainFront(plan, { context, lines, registry, parquet })
   stack.use(front)
-  const threads = await startThreads(plan, front, { lines, broken: broken.resolve })
+  const threads = await startThreads(plan, front, { lines, parquet, broken: broken.resolve })
   stack.use(threads)
+  stack.use(parquet.watch(front.reader))
   const serving: Serving = { reader: front.reader, threads }
   const report = openNodeReport({
     memory,

@@ -15,23 +15,24 @@ import {
 // Endpoints of the archive’s files and of the log’s own files. Anyone can check the history with them.
 
 const events = numberSchema.describe('Events of the month')
-const firstSeq = id.nullable().describe('Seq of the month’s first event; null without events')
-const lastSeq = id.nullable().describe('Seq of the month’s last event; null without events')
+const firstSeq = id.nullable().describe('Its first seq; null without events')
+const lastSeq = id.nullable().describe('Its last seq; null without events')
 
 export const archiveMonthSchema = z
   .strictObject({
     month,
     state: z.enum(['open', 'closed']).describe('A closed month never changes'),
-    url: textSchema.describe('Path of the month’s events file'),
-    detailsUrl: textSchema.describe('Path of the month’s details file'),
+    url: textSchema.describe('Path of its events file'),
+    detailsUrl: textSchema.describe('Path of its details file'),
+    parquetUrl: textSchema
+      .nullable()
+      .describe('Path of its Parquet file, which no signature names; null while open'),
     bytes: bytesSchema.nullable().describe('Size of the events file; null while open'),
     events,
     firstSeq,
     lastSeq,
     sha256: textSchema.nullable().describe('SHA-256 of the events file, in hex; null while open'),
-    linesSha256: textSchema
-      .nullable()
-      .describe('SHA-256 of the month’s lines, unpacked, in hex; null while open'),
+    linesSha256: textSchema.nullable().describe('SHA-256 of its unpacked lines, in hex; null while open'),
   })
   .describe('A month of the archive')
 
@@ -161,10 +162,11 @@ export const FILE_ENDPOINTS = {
     check: 'compared',
   },
   archiveFile: {
-    meaning: 'A month’s events or details as gzip-compressed JSON lines, its manifest, or SHA256SUMS',
+    meaning:
+      'A month’s events or details as gzip-compressed JSON lines, both as Parquet, its manifest, or SHA256SUMS',
     answer: 'application/gzip',
     parameters: {},
-    problems: ['range-not-satisfiable'],
+    problems: ['range-not-satisfiable', 'not-made'],
     caching: 'by-range',
     settled: 'of a closed month',
     work: 'streaming',

@@ -31,7 +31,7 @@ export const next = textSchema.nullable().describe('Path of the next page; null 
 
 const at = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
 const ms = z.int()
-const SAME = 'The same moment in milliseconds since 1970'
+const SAME = 'The same in milliseconds since 1970'
 
 type Pair<Name extends string, Text, Ms> = Record<Name, z.ZodType<Text>> & Record<`${Name}Ms`, z.ZodType<Ms>>
 

@@ -17,6 +17,7 @@ import {
 import { JSON_TYPE } from '../http/headers.ts'
 import { formatFileName, monthNotFound, parseArchiveName, parseManifest } from './file-name.ts'
 import { openMonthFiles } from './month-file.ts'
+import { openParquetReplies, type ParquetFiles } from './parquet-reply.ts'
 import { revalidated, treeReplies } from './tree-routes.ts'
 
 /** Link to the description of every file and column. */
@@ -25,8 +26,13 @@ const DESCRIBED_BY = `<${FRICTIONLESS_PATH}>; rel="describedby"; type="applicati
 const SUMS_TYPE = 'text/plain; charset=utf-8'
 
 /** Routes of the archive: index, month files, manifests, `SHA256SUMS`, and the tree files. */
-export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonly Route[] {
+export function archiveRoutes(
+  log: LogReader,
+  presentEtag: PresentEtag,
+  parquetFiles: ParquetFiles,
+): readonly Route[] {
   const monthFiles = openMonthFiles(log, presentEtag)
+  const parquet = openParquetReplies(log, parquetFiles)
   const replies: EndpointAnswers<Exclude<FileEndpoint, 'archiveFile'>> = {
     archive: (ask) => indexReply(log, presentEtag, ask),
     ...treeReplies(log),
@@ -48,6 +54,8 @@ export function archiveRoutes(log: LogReader, presentEtag: PresentEtag): readonl
             return manifestReply(log, name.month)
           case 'file':
             return monthFiles(ask, name.month, name.file)
+          case 'parquet':
+            return parquet(ask, name.month)
         }
       },
     },
@@ -100,6 +108,7 @@ function archiveMonth({ month, manifest: json, events, firstSeq, lastSeq }: Mont
     state: manifest === null ? 'open' : 'closed',
     url: urlOf(month, 'events'),
     detailsUrl: urlOf(month, 'details'),
+    parquetUrl: manifest === null ? null : urlOf(month, 'parquet'),
     bytes: manifest === null ? null : manifest.gzip.bytes,
     events,
     firstSeq,
@@ -120,6 +129,6 @@ function sha256Sums(months: readonly MonthState[]): string {
     .join('')
 }
 
-function urlOf(month: string, file: MonthFile): string {
+function urlOf(month: string, file: MonthFile | 'parquet'): string {
   return `${ENDPOINT_PATHS.archive}/${formatFileName(month, file)}`
 }

@@ -7,14 +7,19 @@ import { problemReply, type Reply } from '../http/route.ts'
 /** Parsed name of a file below `/archive/`. */
 type ArchiveName =
   | Readonly<{ is: 'file'; month: Month; file: MonthFile }>
+  | Readonly<{ is: 'parquet'; month: Month }>
   | Readonly<{ is: 'manifest'; month: Month }>
   | Readonly<{ is: 'sums' }>
 
-const ENDINGS: Readonly<Record<MonthFile, string>> = { events: '.jsonl.gz', details: '.details.jsonl.gz' }
-const NAME = /^(\d{4}-\d{2})(\.jsonl\.gz|\.details\.jsonl\.gz|\.json)$/
+const ENDINGS = {
+  events: '.jsonl.gz',
+  details: '.details.jsonl.gz',
+  parquet: '.parquet',
+} as const satisfies Record<MonthFile | 'parquet', string>
+const NAME = /^(\d{4}-\d{2})(\.jsonl\.gz|\.details\.jsonl\.gz|\.parquet|\.json)$/
 
 /** Name of a month file, such as `2026-10.jsonl.gz`. */
-export function formatFileName(month: string, file: MonthFile): string {
+export function formatFileName(month: string, file: MonthFile | 'parquet'): string {
   return `${month}${ENDINGS[file]}`
 }
 
@@ -26,9 +31,10 @@ export function parseArchiveName(name: string): ArchiveName | undefined {
   if (month === undefined) return undefined
   if (match?.[2] === ENDINGS.events) return { is: 'file', month, file: 'events' }
   if (match?.[2] === ENDINGS.details) return { is: 'file', month, file: 'details' }
-  return { is: 'manifest', month }
+  return match?.[2] === ENDINGS.parquet ? { is: 'parquet', month } : { is: 'manifest', month }
 }
 
+const PARQUET = /\.(?:parquet|pq)\b/i
 const NEARLY_MONTH = /^(\d{4})-?(\d{1,2})(?:\.|$)/
 
 /** File that a name probably means: `2026-07.jsonl.gz` for `2026-7.jsonl.gz` or `2026-07.csv`. */
@@ -36,9 +42,9 @@ export function fileMeant(name: string): string | undefined {
   const [, year = '', part = ''] = NEARLY_MONTH.exec(name) ?? []
   const month = year === '' ? undefined : parseMonth(`${year}-${part.padStart(2, '0')}`)
   if (month === undefined) return undefined
-  return name.endsWith('.json')
-    ? `${month}.json`
-    : formatFileName(month, name.includes('.details') ? 'details' : 'events')
+  if (name.endsWith('.json')) return `${month}.json`
+  if (PARQUET.test(name)) return formatFileName(month, 'parquet')
+  return formatFileName(month, name.includes('.details') ? 'details' : 'events')
 }
 
 /** Parses a manifest of the store. */
@@ -51,7 +57,7 @@ export function parseManifest(json: string): ArchiveManifest {
 export function monthNotFound(months: readonly MonthState[], name = ''): Reply {
   const meant = fileMeant(name)
   const isThere = months.some(({ month, manifest }) => {
-    const endings = manifest === null ? [] : [`${month}.json`]
+    const endings = manifest === null ? [] : [`${month}.json`, formatFileName(month, 'parquet')]
     return [formatFileName(month, 'events'), formatFileName(month, 'details'), ...endings].includes(
       meant ?? '',
     )

@@ -1,19 +1,12 @@
 import type { LogReader, MonthFile, MonthLayout, MonthState, Snapshot } from '../../log/store/reader.ts'
 import type { Month } from '../../protocol/moment.ts'
 import type { Seq } from '../../protocol/seq.ts'
-import { PRECONDITION_FAILED } from '../../protocol/problem.ts'
-import { allows, type PresentEtag } from '../http/etag.ts'
-import { problemReply, type Reply, type StreamAsk } from '../http/route.ts'
-import { allowsRange, parseByteRange } from './byte-range.ts'
+import type { PresentEtag } from '../http/etag.ts'
+import type { Reply, StreamAsk } from '../http/route.ts'
 import { formatFileName, monthNotFound, parseManifest } from './file-name.ts'
+import { askedBytes, disposition, limitStall } from './immutable-file.ts'
 
 const TYPE = 'application/gzip'
-/**
- * Time without progress after which a transfer ends. It is longer than that of a stream, because a slow client first
- * reads some megabytes from the kernel's buffer.
- */
-const STALL_MS_MAX = 120_000
-
 /** Reply with one file of a month. */
 type MonthFiles = (ask: StreamAsk, month: Month, file: MonthFile) => Reply
 
@@ -37,45 +30,19 @@ export function openMonthFiles(log: LogReader, presentEtag: PresentEtag): MonthF
     })
 }
 
-/** Reply with a closed month, which never changes. It is immutable, has a digest, and supports ranges. */
+/** Reply with a closed month, which never changes. */
 function closedReply(session: Session, state: MonthState, manifestJson: string, file: MonthFile): Reply {
   const { snapshot, ask } = session
   const { month, lastSeq } = state
   const manifest = parseManifest(manifestJson)
   const { sha256, bytes } = file === 'events' ? manifest.gzip : manifest.details
-  const etag = `"sha256-${sha256}"`
-  const headers = {
-    'Accept-Ranges': 'bytes',
-    'Content-Disposition': disposition(month, file),
-    'Repr-Digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`,
-    'Daybook-Archive-State': 'closed',
-    ...(lastSeq === null ? {} : { 'Daybook-Last-Seq': String(lastSeq) }),
-  }
-  const caching = { keep: 'immutable', etag } as const
-  // Before the range, which may be one of another version of the file.
-  if (!allows(ask.header('if-match'), etag)) return problemReply(PRECONDITION_FAILED)
-  if (ask.holds(etag)) return { is: 'unchanged', compress: false, ...caching, headers }
-
-  // RFC 9110 defines ranges for GET only.
-  const ranged = ask.method === 'GET' && allowsRange(ask.header('if-range'), etag)
-  const range = ranged ? parseByteRange(ask.header('range'), bytes) : undefined
-  if (range === 'unsatisfiable') {
-    const problem = { code: 'range-not-satisfiable', detail: `The file has ${bytes} bytes.` } as const
-    return problemReply(problem, { 'Accept-Ranges': 'bytes', 'Content-Range': `bytes */${bytes}` })
-  }
+  const name = formatFileName(month, file)
+  const asked = askedBytes(ask, { name, type: TYPE, bytes, sha256, lastSeq })
+  if (asked.is !== 'asked') return asked
   const layout = layoutOf(snapshot, month, file)
-  if (fileBytes(layout) !== bytes) {
-    throw new Error(`${formatFileName(month, file)} is not the file that its manifest records`)
-  }
-  const { from, to } = range ?? { from: 0, to: bytes }
-  const chunks = chunksOf(session, { month, file, layout, from, to })
-  const reply = { is: 'file', type: TYPE, bytes: to - from, chunks, ...caching } as const
-  if (range === undefined) return { ...reply, status: 200, headers }
-  return {
-    ...reply,
-    status: 206,
-    headers: { ...headers, 'Content-Range': `bytes ${from}-${to - 1}/${bytes}` },
-  }
+  if (fileBytes(layout) !== bytes) throw new Error(`${name} is not the file that its manifest records`)
+  const { from, to } = asked
+  return asked.reply(chunksOf(session, { month, file, layout, from, to }))
 }
 
 /** Reply with the open month up to the head of the snapshot, without events published during the transfer. */
@@ -88,7 +55,7 @@ function openReply(
   const head = String(session.snapshot.head.seq)
   const headers = {
     'Accept-Ranges': 'none',
-    'Content-Disposition': disposition(month, file),
+    'Content-Disposition': disposition(formatFileName(month, file)),
     'Daybook-Archive-State': 'open',
     'Daybook-Last-Seq': head,
     'Daybook-Seq': head,
@@ -106,8 +73,7 @@ function chunksOf({ log, snapshot, ask }: Session, stretch: Stretch): () => Iter
   if (ask.method === 'HEAD') return () => []
   // Read before the status is sent, so that a damaged store gives a 500 instead of a truncated file.
   const first = pieceAt(snapshot, stretch, stretch.from)
-  // A response that times out closes its connection, because it has no `timeout` listener.
-  ask.response.setTimeout(STALL_MS_MAX)
+  limitStall(ask)
   return function* () {
     yield first
     let at = stretch.from + first.length
@@ -153,8 +119,4 @@ function layoutOf(snapshot: Snapshot, month: Month, file: MonthFile): MonthLayou
 
 function fileBytes({ storedBytes, ending }: MonthLayout): number {
   return storedBytes + ending.length
-}
-
-function disposition(month: Month, file: MonthFile): string {
-  return `attachment; filename="${formatFileName(month, file)}"`
 }

@@ -5,6 +5,8 @@ import {
   type TableEndpoint,
   tableTerms,
 } from '../../protocol/endpoints/endpoints.ts'
+import { DETAILS_FIELDS } from '../../protocol/details.ts'
+import { DETAILS_SCHEMAS } from '../../protocol/schema.ts'
 import { componentSchemas } from './component-schemas.ts'
 import { SCHEMAS_BASE } from './json-document.ts'
 
@@ -64,6 +66,15 @@ export const EVENT_COLUMNS: readonly Column[] = columnsOf(schemas['Event'])
 
 /** Keys of a line of a details file. */
 export const DETAILS_COLUMNS: readonly Column[] = columnsOf(schemas['EventDetails'])
+
+/** Columns of a Parquet file: the keys of an event, then each of the details. */
+export const PARQUET_FIELDS: readonly Column[] = [
+  ...EVENT_COLUMNS,
+  ...DETAILS_FIELDS.map((name) => ({
+    ...columnOf(name, { properties: { [name]: DETAILS_SCHEMAS[name] } }),
+    optional: true,
+  })),
+]
 
 function columnsOf(schema: FieldSchema | undefined): readonly Column[] {
   const row = wholeOf(schema)

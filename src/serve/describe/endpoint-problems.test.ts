@@ -26,6 +26,7 @@ const OTHERWISE: ReadonlySet<ProblemCode> = new Set([
   'stream-capacity',
   'too-many-exports',
   'export-capacity',
+  'not-made',
   'behind',
 ])
 /** Whether a problem needs more than a URL. `/waits` refuses a range only for a thousand contests. */

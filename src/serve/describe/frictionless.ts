@@ -3,7 +3,13 @@ import { ENDPOINT_PATHS, FRICTIONLESS_PATH } from '../../protocol/paths.ts'
 import { JSON_TYPE } from '../http/headers.ts'
 import type { AnswerRoute } from '../http/route.ts'
 import { NOTICE, SUBJECT } from './information.ts'
-import { type Column, DETAILS_COLUMNS, EVENT_COLUMNS, TABLE_COLUMNS } from './dataset-columns.ts'
+import {
+  type Column,
+  DETAILS_COLUMNS,
+  EVENT_COLUMNS,
+  PARQUET_FIELDS,
+  TABLE_COLUMNS,
+} from './dataset-columns.ts'
 import { keysOf } from '../../protocol/brand.ts'
 import { endpointOf, type TableEndpoint } from '../../protocol/endpoints/endpoints.ts'
 import type { Digest } from '../../protocol/endpoints/file-endpoints.ts'
@@ -111,6 +117,8 @@ function formatOf({ form }: PublishedFile): Readonly<Record<string, unknown>> {
         compression: 'gz',
         dialect: { $schema: `${PROFILES}/tabledialect.json`, itemType: 'object' },
       }
+    case 'parquet':
+      return { format: 'parquet', mediatype: 'application/vnd.apache.parquet' }
     case 'json':
       return { format: 'json', mediatype: 'application/json' }
     case 'sha256sums':
@@ -174,7 +182,7 @@ type PublishedFile = Readonly<{
   title: string
   meaning: string
   url: string
-  form: 'csv' | 'jsonl.gz' | 'json' | 'sha256sums'
+  form: 'csv' | 'jsonl.gz' | 'parquet' | 'json' | 'sha256sums'
   /** Columns of a table; empty for a file that is no table. */
   columns: readonly Column[]
   /** Column whose values are unique; null without one. */
@@ -226,6 +234,17 @@ function monthFiles(base: string, { month, manifest: json }: MonthState): readon
     },
   ]
   if (manifest === null) return files
+  const parquet: PublishedFile = {
+    name: `parquet-${month}`,
+    title: `${month} as Parquet`,
+    meaning:
+      'Events and details of the month as one table, made from their lines. No signature names this file',
+    url: urlOf(formatFileName(month, 'parquet')),
+    form: 'parquet',
+    columns: PARQUET_FIELDS,
+    key: 'seq',
+    digest: null,
+  }
   const signed: PublishedFile = {
     name: `manifest-${month}`,
     title: `Manifest of ${month}`,
@@ -234,7 +253,7 @@ function monthFiles(base: string, { month, manifest: json }: MonthState): readon
     form: 'json',
     ...NO_TABLE,
   }
-  return [...files, signed]
+  return [...files, parquet, signed]
 }
 
 /** Tables of the Data Package. A contest's own CSV is left out: it is one of many, and `events` has its rows too. */

@@ -92,7 +92,7 @@ const PATH_PARAMETERS: Readonly<Record<PathPart, JsonSchema>> = {
   seq: { description: 'The event’s seq', schema: WHOLE, example: 1 },
   file: {
     description:
-      '`yyyy-mm.jsonl.gz`, `yyyy-mm.details.jsonl.gz`, `yyyy-mm.json` (manifest of a closed month), or `SHA256SUMS`',
+      '`yyyy-mm.jsonl.gz`, `yyyy-mm.details.jsonl.gz`, `yyyy-mm.parquet` and `yyyy-mm.json` (manifest) of a closed month, or `SHA256SUMS`',
     schema: { type: 'string' },
     example: '2026-10.jsonl.gz',
   },

@@ -55,6 +55,7 @@ suite('the OpenAPI document', () => {
     const operation = document.paths['/api/v1/archive/{file}']?.get
     assert.deepEqual(Object.keys(operation?.responses['200']?.content ?? {}), [
       'application/gzip',
+      'application/vnd.apache.parquet',
       'application/json',
       'text/plain',
     ])

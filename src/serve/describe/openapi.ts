@@ -266,7 +266,7 @@ function partOf(answer: Readonly<{ headers: JsonSchema }>): JsonSchema {
   return {
     description: 'The bytes requested by `Range`',
     headers: { ...answer.headers, ...headers('Content-Range') },
-    content: { 'application/gzip': {} },
+    content: { 'application/gzip': {}, 'application/vnd.apache.parquet': {} },
   }
 }
 
@@ -351,6 +351,7 @@ const SEVERAL_MEDIA: Readonly<Partial<Record<EndpointId, Readonly<Record<string,
   },
   archiveFile: {
     'application/gzip': {},
+    'application/vnd.apache.parquet': {},
     'application/json': { schema: referTo('ArchiveManifest') },
     'text/plain': { schema: { type: 'string', description: '`SHA256SUMS`, for `sha256sum -c`' } },
   },

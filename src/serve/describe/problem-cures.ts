@@ -115,6 +115,11 @@ export const PROBLEM_CURES: Readonly<Record<ProblemCode, ProblemCure>> = {
     meaning: 'The queue of link-preview pictures (`.png`) is full, for this node or for your address.',
     cure: 'Wait as `Retry-After` says. The page and its `.svg` have the same figures.',
   },
+  'not-made': {
+    meaning:
+      'The Parquet file of a closed month is made once, soon after the month has closed, and is not there yet.',
+    cure: 'Wait as `Retry-After` says. Until then the month files `.jsonl.gz` below `/api/v1/archive` have everything.',
+  },
   behind: {
     meaning:
       'This node is one of several, or a mirror, and does not have the event yet: `head` is its newest seq.',

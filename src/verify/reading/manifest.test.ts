@@ -68,13 +68,21 @@ function rowOf(month: string, fields: object = {}): object {
     url: `/api/v1/archive/${month}.jsonl.gz`,
     detailsUrl: `/api/v1/archive/${month}.details.jsonl.gz`,
   }
-  return { ...files, month, state: 'open', bytes: null, sha256: null, linesSha256: null, ...fields }
+  const digests = { bytes: null, sha256: null, linesSha256: null }
+  return { ...files, month, state: 'open', parquetUrl: null, ...digests, ...fields }
 }
 
 const FIRST = { ...MANIFEST, month: '2026-09', firstSeq: 1, firstIndex: 0, lastSeq: 2, size: 2, events: 2 }
 const DIGESTS = { bytes: 10, sha256: '2'.repeat(64), linesSha256: '1'.repeat(64) }
 const closedRow = ({ month, firstSeq, lastSeq, events }: typeof MANIFEST | typeof FIRST): object =>
-  rowOf(month, { state: 'closed', firstSeq, lastSeq, events, ...DIGESTS })
+  rowOf(month, {
+    state: 'closed',
+    parquetUrl: `/api/v1/archive/${month}.parquet`,
+    firstSeq,
+    lastSeq,
+    events,
+    ...DIGESTS,
+  })
 const openRow = rowOf('2026-11', { firstSeq: 6, lastSeq: 9, events: 4 })
 const ROWS = [closedRow(FIRST), closedRow(MANIFEST), openRow]
 

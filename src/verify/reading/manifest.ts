@@ -86,14 +86,16 @@ function checkRow(row: JsonObject, expected: ArchiveMonth): void {
 /** Correct row of a closed month in the list of months. */
 function closedRow({ month, firstSeq, lastSeq, events, lines, gzip }: Manifest): ArchiveMonth {
   const digests = { bytes: gzip.bytes, sha256: gzip.sha256, linesSha256: lines.sha256 }
-  return { month, state: 'closed', ...filesOf(month), events, firstSeq, lastSeq, ...digests }
+  const parquetUrl = `/api/v1/archive/${month}.parquet`
+  return { month, state: 'closed', ...filesOf(month), parquetUrl, events, firstSeq, lastSeq, ...digests }
 }
 
 /** Correct row of the open month in the list. Its last seq is trusted until the month is read. */
 function openRow(row: JsonObject, month: Month, before: number): ArchiveMonth {
   const lastSeq = jsonInteger(row['lastSeq']) ?? 0
   const seqs = { events: lastSeq - before, firstSeq: before + 1, lastSeq }
-  return { month, state: 'open', ...filesOf(month), ...seqs, bytes: null, sha256: null, linesSha256: null }
+  const digests = { bytes: null, sha256: null, linesSha256: null }
+  return { month, state: 'open', ...filesOf(month), parquetUrl: null, ...seqs, ...digests }
 }
 
 function filesOf(month: Month): Pick<ArchiveMonth, 'url' | 'detailsUrl'> {

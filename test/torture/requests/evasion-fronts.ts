@@ -1,3 +1,4 @@
+import { NO_PARQUET } from '../../../src/serve/archive/parquet-reply.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,7 +80,7 @@ export async function openEvasionFronts(faults: FrontFaults = {}): Promise<Evasi
         connectionsMax: CONNECTIONS_OF_NODE,
       },
       own,
-      { context, lines, registry },
+      { context, lines, registry, parquet: NO_PARQUET },
     )
     return stack.use(front)
   }

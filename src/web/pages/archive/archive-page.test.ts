@@ -28,6 +28,7 @@ const month = (name: string, events: number, state: 'open' | 'closed' = 'closed'
   state,
   url: `/api/v1/archive/${name}.jsonl.gz`,
   detailsUrl: `/api/v1/archive/${name}.details.jsonl.gz`,
+  parquetUrl: state === 'open' ? null : `/api/v1/archive/${name}.parquet`,
   bytes: null,
   events,
   firstSeq: null,

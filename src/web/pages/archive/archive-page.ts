@@ -130,7 +130,10 @@ function rowOf(month: ArchiveMonth): Html {
     </td>
     <td>
       <a href="${month.url}">events</a> · <a href="${month.detailsUrl}">details</a>${
-        isOpen ? null : html` · <a href="/api/v1/archive/${month.month}.json">manifest</a>`
+        isOpen
+          ? null
+          : html` · <a href="${month.parquetUrl}">Parquet</a> ·
+              <a href="/api/v1/archive/${month.month}.json">manifest</a>`
       }
     </td>
     <td class="all" data-label="SHA-256">
@@ -251,6 +254,7 @@ const COLUMNS = [
   'state',
   'url',
   'detailsUrl',
+  'parquetUrl',
   'bytes',
   'events',
   'firstSeq',
