@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { openEgressScan } from './processes/egress-report.ts'
 import { useTemporaryFolder } from './processes/temporary-folder.ts'
 import { openSharedBrowser } from './stage/browser.ts'
-import { lacksNewer, missingPackages } from './processes/test-needs.ts'
+import { hasNewer, missingPackages } from './processes/test-needs.ts'
 import { unfinishedTests } from './processes/unfinished-tests.ts'
 import { ROOT } from './stage/places.ts'
 import skips from './stage/skips-reporter.ts'
@@ -79,7 +79,7 @@ for (const lost of broken)
   )
 if (isSlow) {
   for (const [name, lacks] of missingPackages()) tell(`lacks ${lacks.join(', ')}: apt-get install ${name}`)
-  if (lacksNewer()) tell('lacks programs of a newer Debian: .ci/newer-packages')
+  if (!hasNewer()) tell('lacks programs of a newer Debian: .ci/newer-packages')
 }
 if (scan !== undefined) {
   const { bytes, findings } = scan.read()

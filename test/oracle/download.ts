@@ -27,6 +27,11 @@ function linesOf(file: Buffer): readonly string[] {
   return text.split('\n').slice(0, -1)
 }
 
+/** Lines of a month file. */
+export async function linesAt(base: string, path: string): Promise<readonly string[]> {
+  return linesOf(await bytesOf(base, path))
+}
+
 /** The whole book from the month files alone, each checked against its digest and its count. */
 export async function download(base: string): Promise<readonly PublicEntry[]> {
   const { months } = await get<ArchiveIndex>(base, '/api/v1/archive')
@@ -44,7 +49,7 @@ export async function download(base: string): Promise<readonly PublicEntry[]> {
       `${month.month}: an event of another month`,
     )
     events.push(...own)
-    for (const line of linesOf(await bytesOf(base, month.detailsUrl))) {
+    for (const line of await linesAt(base, month.detailsUrl)) {
       const said = JSON.parse(line) as { seq: number; details: PublicDetails }
       details.set(said.seq, said.details)
     }

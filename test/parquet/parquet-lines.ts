@@ -1,9 +1,22 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet'
+import { openParquetWriter } from '../../src/log/parquet/parquet-writer.ts'
 import type { LinePair } from './every-event.ts'
 
 /** A value of a row: moments as milliseconds, decimals as their text. */
-type RowValue = string | number | boolean | null
+export type RowValue = string | number | boolean | null
+
+/** A Parquet file with these lines, and these facts in its metadata. */
+export function parquetOf(
+  pairs: readonly LinePair[],
+  facts: Readonly<Record<string, string>> = {},
+): Uint8Array<ArrayBuffer> {
+  const parts: Buffer[] = []
+  const writer = openParquetWriter(facts, (bytes) => parts.push(Buffer.from(bytes)))
+  for (const { line, details } of pairs) writer.add(line, details)
+  writer.finish()
+  return Buffer.concat(parts)
+}
 
 /** Lines of a Parquet file as hyparquet reads it. */
 export async function linesByHyparquet(file: Uint8Array): Promise<readonly LinePair[]> {
@@ -85,7 +98,7 @@ const DETAILS =
   'corrects,reason,restates'
 
 /** Lines that a row stands for. */
-function pairOf(value: (name: string) => RowValue): LinePair {
+export function pairOf(value: (name: string) => RowValue): LinePair {
   const at = (name: string): string => new Date(Number(value(name))).toISOString()
   const [seq, type, kind, atMs] = ['seq', 'type', 'kind', 'atMs'].map(value)
   const [contestId, kots, tx] = ['contestId', 'kots', 'tx'].map(value)

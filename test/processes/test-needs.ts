@@ -56,7 +56,7 @@ export function pathOf(program: string): string | undefined {
 /** Programs that an older Debian lacks. `.ci/newer-packages` unpacks them in this folder, beside what npm installs. */
 const NEWER = join(import.meta.dirname, '../../node_modules/.cache/newer')
 /** Command of DuckDB 2 that reads URLs. */
-const DUCKDB: string = join(NEWER, 'bin/duckdb')
+export const DUCKDB: string = join(NEWER, 'bin/duckdb')
 /** Command of a Python that has pandas with pyarrow. */
 export const PANDAS: string = join(NEWER, 'bin/python3')
 
@@ -79,9 +79,9 @@ export function skipWithout(...programs: readonly NeededProgram[]): string | fal
   return skipUnless(missing.length === 0, missing.join(', '))
 }
 
-/** Whether this machine lacks what `.ci/newer-packages` unpacks. */
-export function lacksNewer(): boolean {
-  return ![DUCKDB, PANDAS, litewitnessPath()].every((path) => path !== undefined && existsSync(path))
+/** Whether this machine has what `.ci/newer-packages` unpacks. */
+export function hasNewer(): boolean {
+  return [DUCKDB, PANDAS, litewitnessPath()].every((path) => path !== undefined && existsSync(path))
 }
 
 /** Debian packages that this machine lacks for `npm run test:all`, each with what it brings. */
