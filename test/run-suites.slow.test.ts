@@ -69,6 +69,11 @@ suite('a run of the suites', { concurrency: true }, () => {
       "test('bad', () => process.kill(process.pid, 'SIGKILL'))",
       /--test test\/a\.test\.ts test\/b/,
     ],
+    [
+      'a promise is rejected that no test waits for',
+      "test('fine', async () => { void Promise.reject(new Error('lost')); await new Promise(setImmediate) })",
+      /lost/,
+    ],
     ['a process exits early', "test('bad', () => process.exit(0))", /--test test\/a\.test\.ts test\/b/],
   ]
   for (const [what, body, says] of failing) {

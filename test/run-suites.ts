@@ -21,7 +21,7 @@ import skips from './stage/skips-reporter.ts'
 const WORDS = process.argv.slice(2)
 const isSlow = WORDS.includes('slow')
 /** Quick files that share a process: loading the same modules again would take a third of the time. */
-const FILES_PER_PROCESS = 20
+const FILES_PER_PROCESS = 30
 /** Time limit of a test, on a busy machine. */
 const TEST_MS_MAX = isSlow ? 420_000 : 120_000
 /** Longest silence. A process that hangs, or that something keeps open after its tests, has no other limit. */
@@ -54,6 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => st
 const groups = inGroups(files.filter((path) => !isSlowFile(path)))
 const report = run({
   files: [...groups.keys(), ...files.filter(isSlowFile)],
+  execArgv: ['--import', pathToFileURL(join(ROOT, 'test/processes/untracked-promises.ts')).href],
   concurrency: Math.min(PROCESSES_MAX, Math.floor(PROCESSES_PER_CORE * availableParallelism())),
   timeout: TEST_MS_MAX,
   signal: stop.signal,

@@ -49,7 +49,7 @@ const SENTENCES: readonly (readonly [
   ],
   [
     'CONTRIBUTING.md',
-    (value) => `${value === 20 ? 'Twenty' : '?'} quick files share a process`,
+    (value) => `${value === 30 ? 'Thirty' : '?'} quick files share a process`,
     'test/run-suites.ts',
     'FILES_PER_PROCESS',
   ],

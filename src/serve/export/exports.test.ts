@@ -5,15 +5,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiStage, openApiStage } from '../../../test/stage/api-stage.ts'
 import { sendRaw } from '../../../test/stage/raw-request.ts'
 import { until } from '../../../test/stage/stream-client.ts'
+import { parseMonth } from '../../protocol/moment.ts'
 
-/** Events of the log: thirteen of the story, then trades. Their CSV has 15 MB; the kernel buffers up to 10 for a connection. */
-const HEAD = 200_013
+/** Events of the log: thirteen of the story, then long ones. Their CSV has 15 MB; the kernel buffers up to 10 for a connection. */
+const HEAD = 7_213
+/** An event with some two thousand characters of details. */
+const LONG = {
+  type: 'loyalty',
+  kind: 'input',
+  details: {
+    month: parseMonth('2026-09') ?? assert.fail(),
+    digest: `sha256:${'0'.repeat(64)}`,
+    url: `https://daybook.test/${'a'.repeat(1_979)}`,
+  },
+} as const
 /** Bytes that a slow reader takes in a millisecond. */
 const BYTES_A_MS = 500
 /** Time after which the tests of a stopped reader give a download up: longer than a busy machine stops a test. */
 const STALL_MS = 3_000
-const WHOLE = '/api/v1/events?format=csv'
-const HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx'
+const WHOLE = '/api/v1/events?format=csv&details=1'
+const HEADER = 'seq,type,kind,at,atMs,contestId,kots,tx,details'
 
 /** A download on a bare socket, whose reader stops before the kernel has taken megabytes. */
 type Download = Disposable &
@@ -64,7 +75,7 @@ suite('a whole CSV of /events', () => {
   let stage: ApiStage
   before(async () => {
     stage = await openApiStage({ apartMs: 1 })
-    stage.trade(HEAD - 13)
+    stage.append(Array.from({ length: HEAD - 13 }, () => LONG))
   })
   after(async () => {
     assert.deepEqual(stage.reported, [])
@@ -100,7 +111,7 @@ suite('a whole CSV of /events', () => {
   })
 
   test('has the same bytes as its pages one after another', async () => {
-    let path: string | null = '/api/v1/events?after=60000&limit=3000&format=csv'
+    let path: string | null = '/api/v1/events?after=2000&limit=400&format=csv&details=1'
     const parts: string[] = []
     while (path !== null) {
       const response: Response = await stage.get(path)
@@ -108,7 +119,7 @@ suite('a whole CSV of /events', () => {
       parts.push(parts.length === 0 ? text : text.slice(HEADER.length + 2))
       path = /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1] ?? null
     }
-    const whole = await (await stage.get(`${WHOLE}&after=60000`)).text()
+    const whole = await (await stage.get(`${WHOLE}&after=2000`)).text()
     assert.equal(whole, parts.join(''))
   })
 
@@ -146,16 +157,16 @@ suite('a whole CSV of /events', () => {
 
   test('is the same under the address of the page', async () => {
     const [api, page] = await Promise.all([
-      stage.get(`${WHOLE}&after=50000`).then((response) => response.text()),
-      stage.get('/events.csv?after=50000').then((response) => response.text()),
+      stage.get(`${WHOLE}&after=5000`).then((response) => response.text()),
+      stage.get('/events.csv?details=1&after=5000').then((response) => response.text()),
     ])
     assert.equal(page, api)
   })
 
   test('is whole under the address of the page with format=csv too, and no other format is known there', async () => {
-    const page = await stage.get('/events.csv?format=csv&after=50000')
+    const page = await stage.get('/events.csv?format=csv&details=1&after=5000')
     assert.equal(page.headers.get('daybook-has-more'), 'false')
-    assert.equal(await page.text(), await (await stage.get(`${WHOLE}&after=50000`)).text())
+    assert.equal(await page.text(), await (await stage.get(`${WHOLE}&after=5000`)).text())
     for (const path of ['/events.csv', '/flows.csv']) {
       const refused = await stage.get(`${path}?format=json`)
       const { code, errors } = (await refused.json()) as { code: string; errors: { allowed: string[] }[] }
@@ -192,7 +203,7 @@ suite('a whole CSV of /events', () => {
   })
 
   test('leaves its connection open for the next request', async () => {
-    const asked = [`${WHOLE}&after=${HEAD - 5_000}`, '/api/v1/events/1'].map(
+    const asked = [`${WHOLE}&after=${HEAD - 500}`, '/api/v1/events/1'].map(
       (path) => `GET ${path} HTTP/1.1\r\nHost: daybook.test\r\n`,
     )
     const { text } = await sendRaw(stage.port, `${asked[0]}\r\n${asked[1]}Connection: close\r\n\r\n`)
@@ -220,11 +231,11 @@ suite('a whole CSV of /events', () => {
   test('has no event that is published while it is sent', async () => {
     using client = download(stage.port, `${WHOLE}&after=13`)
     await client.readOn(1)
-    stage.trade(100)
+    stage.append([LONG])
     client.resume()
     await until(client.isWhole)
-    assert.match(client.text(), new RegExp(`\\r\\n${HEAD},trade`))
-    assert.doesNotMatch(client.text(), new RegExp(`\\r\\n${HEAD + 1},trade`))
+    assert.match(client.text(), new RegExp(`\\r\\n${HEAD},loyalty`))
+    assert.doesNotMatch(client.text(), new RegExp(`\\r\\n${HEAD + 1},loyalty`))
   })
 
   test('breaks off without its last chunk when the store fails', async () => {
@@ -254,7 +265,7 @@ suite('a whole CSV of /events whose reader stops', () => {
   let stage: ApiStage
   before(async () => {
     stage = await openApiStage({ apartMs: 1, exports: { stallMs: STALL_MS, lookMs: 200, tickMs: 50 } })
-    stage.trade(HEAD - 13)
+    stage.append(Array.from({ length: HEAD - 13 }, () => LONG))
   })
   after(async () => {
     assert.deepEqual(stage.reported, [])
