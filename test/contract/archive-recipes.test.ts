@@ -1,15 +1,15 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { monthOf } from '../../src/protocol/moment.ts'
 import { seqOf } from '../../src/protocol/seq.ts'
+import { LAUNCH } from '../story/api-story.ts'
+import { parquetIn } from '../parquet/parquet-in.ts'
 import { openApiStage } from '../stage/api-stage.ts'
 import { plain } from '../web/parity/page-tree.ts'
-import { openFolder } from '../story/damaged-log.ts'
 
 suite('the recipes on the archive page', () => {
-  test('sum the same payments from the month files in DuckDB as the events, less what is corrected', async () => {
+  test('sum the same payments from the Parquet file in DuckDB as the events, less what is corrected', async () => {
     await using stage = await openApiStage()
     stage.append([
       {
@@ -21,18 +21,16 @@ suite('the recipes on the archive page', () => {
       },
       { type: 'payout', kind: 'voter_share', contestId: 1, kots: '14.5', tx: 'transaction-0002' },
     ])
-    const page = await (await stage.get('/archive')).text()
-    const [sql] = /SELECT[^;]+;/.exec(plain(page)) ?? []
+    stage.import(['{"at":"2026-11-01T00:00:00.000Z","type":"treasury","kind":"deposit","kots":"1"}'])
+    const [sql] = /SELECT[^;]+;/.exec(plain(await (await stage.get('/archive')).text())) ?? []
     assert.ok(sql !== undefined, 'the page shows how')
-    using directory = openFolder()
-    const archive = (await (await stage.get('/api/v1/archive')).json()) as { months: { month: string }[] }
-    for (const { month } of archive.months) {
-      const file = await (await stage.get(`/api/v1/archive/${month}.jsonl.gz`)).bytes()
-      writeFileSync(join(directory.path, `${month}.jsonl.gz`), file)
-    }
+    const file = await parquetIn(stage.data).file(monthOf(LAUNCH))
+    assert.ok(file !== 'no-room')
     const connection = await (await DuckDBInstance.create(':memory:')).connect()
-    await connection.run(`SET file_search_path = '${directory.path}'`)
-    const rows = (await connection.runAndReadAll(sql)).getRows().map((row) => row.map(String))
+    // A day of UTC begins on the day before in New York.
+    await connection.run("SET TimeZone = 'America/New_York'")
+    const here = sql.replace(/'http.*\/2026-10\.parquet'/, `'${file.path}'`)
+    const rows = (await connection.runAndReadAll(here)).getRows().map((row) => row.map(String))
     connection.closeSync()
     assert.deepEqual(rows, [['2026-10-01 00:00:00', '14.500000000']])
   })

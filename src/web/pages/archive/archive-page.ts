@@ -162,8 +162,9 @@ with urllib.request.urlopen("${base}/api/v1/archive/${names.at(-1) ?? ''}.jsonl.
         if counts_as == "payout":
             paid += Decimal(event["kots"])
 print(paid)`
-  const duckdb = `SELECT date_trunc('day', "at"::TIMESTAMP) AS day, sum(kots::DECIMAL(38, 9)) AS paid
-FROM read_json('*.jsonl.gz', columns = {"at": 'VARCHAR', type: 'VARCHAR', kind: 'VARCHAR', kots: 'VARCHAR'})
+  const parquet = months.findLast(({ state }) => state === 'closed')?.parquetUrl ?? null
+  const duckdb = `SELECT date_trunc('day', timezone('UTC', "at")) AS day, sum(kots) AS paid
+FROM '${view.site.url}${parquet}'
 WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day ORDER BY day;`
   const live = `curl -N '${base}/api/v1/stream?after=${last}'`
   return html`<section aria-label="How to use it" data-chrome>
@@ -177,8 +178,12 @@ WHERE type = 'payout' OR (type = 'correction' AND kind = 'payout') GROUP BY day 
       are exact decimals, never floating point.
     </p>
     ${codeBlock('With Python', python)}
-    <p>With DuckDB, over the downloaded files: the same for each day.</p>
-    ${codeBlock('With DuckDB', duckdb)}
+    ${
+      parquet === null
+        ? null
+        : html`<p>With DuckDB, from the Parquet file of the newest closed month: the same for each day.</p>
+            ${codeBlock('With DuckDB', duckdb)}`
+    }
     <p>
       <a href="${FRICTIONLESS_PATH}">A Data Package</a> describes every file and column, with types, units and
       digests.
