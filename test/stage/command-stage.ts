@@ -172,3 +172,26 @@ async function hand(answer: Readable, response: ServerResponse, meddling: ProxyF
   while (!meddling.once()) await sleep(POLL_MS)
   response.destroy()
 }
+
+const BRACE = 0x7b
+
+/** Server that answers with a body for a path with its query, or with 404 for undefined. */
+export async function serveBodies(
+  bodyOf: (path: string) => string | Uint8Array | undefined,
+): Promise<Readonly<{ url: string }> & AsyncDisposable> {
+  const server = createServer((request, response) => {
+    const body = bodyOf(request.url ?? '')
+    const first = typeof body === 'string' ? body.codePointAt(0) : body?.at(0)
+    const type = first === BRACE ? 'application/json' : 'text/plain'
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body ?? '{}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

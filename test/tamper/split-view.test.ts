@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Entry } from '../../src/protocol/event.ts'
 import { HOUR_MS, MINUTE_MS, monthOf, msOf } from '../../src/protocol/moment.ts'
 import { RICH_LOG } from '../stage/audit-stage.ts'
-import { run, type RunResult } from '../stage/command-stage.ts'
+import { run, type RunResult, serveBodies } from '../stage/command-stage.ts'
 import { checkpointOver, newKey, ORIGIN, publicLog } from '../story/public-log.ts'
 import { cosigned, witnessKey } from '../story/witness-keys.ts'
 import { formatVkey } from '../../src/tlog/note.ts'
@@ -30,51 +27,32 @@ const KEYS = { one, two, three }
 const at = msOf(now - MINUTE_MS)
 const path = createHash('sha256').update(ORIGIN).digest('hex')
 
-const BRACE = 0x7b
-
-type Answer = string | Uint8Array | undefined
-
-/** A server that answers with a body for a path, or with 404. */
-async function serve(bodyOf: (path: string) => Answer): Promise<Readonly<{ server: Server; url: string }>> {
-  const server = createServer((request, response) => {
-    const body = bodyOf(request.url ?? '')
-    const type = body?.at(0) === BRACE ? 'application/json' : 'text/plain'
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body ?? '{}')
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
-
 suite('a log that is shown in two versions to two readers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-split-'))
   const urls = new Map<string, string>()
-  const servers: Server[] = []
+  const servers: AsyncDisposable[] = []
   /** Notes that the two services and the three witnesses show; each test sets them. */
   const shown = new Map<string, string>()
 
   before(async () => {
     for (const reader of ['first', 'second'] as const) {
-      const started = await serve((asked) => {
+      const started = await serveBodies((asked) => {
         const below = asked.replace('/api/v1/', '')
         return below === 'log/checkpoint.witnessed' ? shown.get(reader) : LOGS[reader].body(below)
       })
-      servers.push(started.server)
+      servers.push(started)
       urls.set(reader, started.url)
     }
     for (const name of NAMES) {
-      const started = await serve((asked) =>
+      const started = await serveBodies((asked) =>
         asked === `/witness/${path}/checkpoint` ? shown.get(name) : undefined,
       )
-      servers.push(started.server)
+      servers.push(started)
       urls.set(name, `${started.url}/witness`)
     }
   })
-  after(() => {
-    for (const server of servers) {
-      server.close()
-      server.closeAllConnections()
-    }
+  after(async () => {
+    for (const server of servers) await server[Symbol.asyncDispose]()
     rmSync(folder, { recursive: true })
   })
 

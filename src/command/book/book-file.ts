@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { isBusy, isFull, isOfSqlite, primaryCodeOf } from '../../log/store/sqlite-error.ts'
 import { errorMessage } from '../../protocol/error-reason.ts'
@@ -24,7 +24,10 @@ type BookFacts = Readonly<{
   simulated: string
 }>
 
-/** A book that is open for writing, in a transaction that ends only to begin the next one. */
+/**
+ * A book that is open for writing, in a transaction that ends only to begin the next one. Disposal undoes what is not
+ * committed, and removes a new file without a commit.
+ */
 export type OpenBook = Disposable &
   Readonly<{
     db: DatabaseSync
@@ -32,8 +35,7 @@ export type OpenBook = Disposable &
     setFacts(facts: Partial<BookFacts>): void
     /** Commits everything, and begins the next transaction immediately: no other writer comes between. */
     commit(): void
-    rollback(): void
-    /** Ends the last transaction, and leaves one file without a log beside it, unless another program reads it. */
+    /** Commits everything for the last time. False while another program keeps it in a second file, `-wal`. */
     finish(): boolean
   }>
 
@@ -66,43 +68,54 @@ export function openExistingBook(path: string): DatabaseSync | null {
 
 /** Opens a book for writing, and makes its tables when it is new. */
 export function openBook(path: string): OpenBook {
+  const isNew = !existsSync(path)
   return withBookErrors(path, () => {
     const db = openDatabase(path, false)
-    try {
-      // Readers see the last commit while the next one is written.
-      db.exec(
-        `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE`,
-      )
-      if (isEmpty(db, path)) for (const statement of BOOK_SCHEMA) db.exec(statement)
-      return bookOf(db)
-    } catch (error) {
+    let isKept = !isNew
+    const close = (): void => {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      leaveWal(db)
       db.close()
+      if (!isKept) rmSync(path, { force: true })
+    }
+    try {
+      db.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
+      // Readers see the last commit while the next one is written.
+      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE')
+      if (isEmpty(db, path)) for (const statement of BOOK_SCHEMA) db.exec(statement)
+      const set = db.prepare('INSERT OR REPLACE INTO book (name, value) VALUES (?, ?)')
+      return {
+        db,
+        fact: (name) => factOf(db, name),
+        setFacts(facts) {
+          for (const [name, value] of Object.entries(facts)) set.run(name, value)
+        },
+        commit() {
+          db.exec('COMMIT; BEGIN IMMEDIATE')
+          isKept = true
+        },
+        finish() {
+          db.exec('COMMIT')
+          isKept = true
+          return leaveWal(db)
+        },
+        [Symbol.dispose]: close,
+      }
+    } catch (error) {
+      close()
       throw error
     }
   })
 }
 
-function bookOf(db: DatabaseSync): OpenBook {
-  const set = db.prepare('INSERT OR REPLACE INTO book (name, value) VALUES (?, ?)')
-  return {
-    db,
-    fact: (name) => factOf(db, name),
-    setFacts(facts) {
-      for (const [name, value] of Object.entries(facts)) set.run(name, value)
-    },
-    commit: () => db.exec('COMMIT; BEGIN IMMEDIATE'),
-    rollback: () => db.exec('ROLLBACK; BEGIN IMMEDIATE'),
-    finish() {
-      db.exec('COMMIT')
-      try {
-        db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
-        return true
-      } catch (error) {
-        if (!isBusy(error)) throw error
-        return false
-      }
-    },
-    [Symbol.dispose]: () => db.close(),
+/** Makes a book one file that can be copied. False while another program has it open. */
+function leaveWal(db: DatabaseSync): boolean {
+  try {
+    db.exec('PRAGMA journal_mode = DELETE')
+    return true
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    return false
   }
 }
 
@@ -121,7 +134,7 @@ function isEmpty(db: DatabaseSync, path: string): boolean {
   const application = pragma(db, 'application_id')
   const form = pragma(db, 'user_version')
   if (application === 0 && db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return true
-  const refused = (what: string): UsageError => new UsageError(`--to: ${shellQuoted(path)} ${what}`)
+  const refused = (what: string): UsageError => new UsageError(`${shellQuoted(path)} ${what}`)
   if (application !== BOOK_APPLICATION_ID)
     throw refused('is a database of something else, and stays as it is; give the name of a new file')
   if (form > BOOK_FORM)
@@ -158,7 +171,7 @@ export function withBookErrors<Result>(path: string, work: () => Result): Result
 /** `CommandError` for an error of SQLite on the file of a book; any other error is returned unchanged. */
 export function asBookError(error: unknown, path: string): unknown {
   if (!isOfSqlite(error)) return error
-  const place = `--to: ${shellQuoted(path)}`
+  const place = shellQuoted(path)
   if (isBusy(error))
     return new CommandError(
       `${place} is written by another program, such as a second pull: let it end first`,

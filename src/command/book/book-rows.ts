@@ -10,6 +10,7 @@ import {
 } from '../../protocol/details.ts'
 import { type DaybookEvent, type Entry, formatEvent } from '../../protocol/event.ts'
 import { formatAt, msOf } from '../../protocol/moment.ts'
+import { WrongError } from '../../verify/reading/finding.ts'
 import { isEventType } from '../../protocol/rules.ts'
 import { contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import { BOOK_DETAILS, BOOK_EVENTS } from './book-tables.ts'
@@ -58,32 +59,56 @@ function innerJson(line: string): string {
 }
 
 /** Columns of an entry, from `events e` and `details d`. */
-const ENTRY_COLUMNS = `e.seq, e.type, e.kind, e.atMs, e.contestId, e.kots, e.tx, d.seq AS detailsSeq, ${BOOK_DETAILS.columns
-  .filter(({ name }) => name !== 'seq')
-  .map(({ name }) => `d."${name}"`)
-  .join(', ')}`
+const ENTRY_COLUMNS: string = [
+  // A number of JavaScript is too small for the whole tokens of a large amount.
+  ...BOOK_EVENTS.columns.map(({ name }) =>
+    name === 'kotsWhole' ? 'CAST(e.kotsWhole AS TEXT) AS kotsWhole' : `e.${name}`,
+  ),
+  'd.seq AS detailsSeq',
+  ...BOOK_DETAILS.columns.slice(1).map(({ name }) => `d.${name}`),
+].join(', ')
+const ENTRIES = `SELECT ${ENTRY_COLUMNS} FROM events e LEFT JOIN details d ON d.seq = e.seq`
 
 /** Opens the reader of one entry by its seq. */
 export function openEntryReader(db: DatabaseSync): (seq: Seq) => Entry | undefined {
-  const select = db.prepare(
-    `SELECT ${ENTRY_COLUMNS} FROM events e LEFT JOIN details d ON d.seq = e.seq WHERE e.seq = ?`,
-  )
+  const select = db.prepare(`${ENTRIES} WHERE e.seq = ?`)
   return (seq) => {
     const row = select.get(seq)
     return row === undefined ? undefined : entryOfRow(row)
   }
 }
 
-/** Every entry of a book with its exact lines, in the order of the log. */
-export function* bookEntries(db: DatabaseSync): Generator<BookEntry, void> {
-  const select = db.prepare(
-    `SELECT ${ENTRY_COLUMNS} FROM events e LEFT JOIN details d ON d.seq = e.seq ORDER BY e.seq`,
-  )
+/**
+ * Every entry of a book with its exact lines, in the order of the log. Throws a `WrongError` at a row with a column
+ * that does not follow from the others, such as `at`.
+ */
+export function* checkedEntries(db: DatabaseSync): Generator<BookEntry, void> {
+  const select = db.prepare(`${ENTRIES} ORDER BY e.seq`)
   for (const row of select.iterate()) {
+    const seq = Number(row['seq'])
+    const entry = withLines(row)
+    const { event, details, detailsLine } = entry
+    const expected = [
+      ...eventValues(event),
+      ...(details === null || detailsLine === null
+        ? []
+        : [event.seq, ...detailsValues(event.seq, details, detailsLine).slice(1)]),
+    ]
+    const found = Object.values(row)
+    const isRight = expected.every((value, at) => String(found[at]) === String(value))
+    if (!isRight) throw new WrongError(`seq ${seq}`, 'a column of its row is not that of the event')
+    yield entry
+  }
+}
+
+function withLines(row: BookRow): BookEntry {
+  try {
     const { event, details } = entryOfRow(row)
     const json = details === null ? null : (row['json'] ?? formatDetails(details))
     const detailsLine = json === null ? null : `{"seq":${event.seq},"details":${String(json)}}`
-    yield { event, details, line: formatEvent(event), detailsLine }
+    return { event, details, line: formatEvent(event), detailsLine }
+  } catch (cause) {
+    throw new WrongError(`seq ${String(row['seq'])}`, 'its row is no event', { cause })
   }
 }
 

@@ -16,7 +16,7 @@ import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 import { type Entry, formatEvent } from '../../protocol/event.ts'
 import { boundOf, DAY_MS, floorTo, formatAt, type Ms } from '../../protocol/moment.ts'
 import { openBook } from './book-file.ts'
-import { bookEntries, type BookEntry } from './book-rows.ts'
+import { checkedEntries, type BookEntry } from './book-rows.ts'
 import { openBookWriter } from './book-writer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'daybook-book-'))
@@ -129,7 +129,7 @@ suite('a book', () => {
             )
           }
         }
-        assert.deepEqual([...bookEntries(db)], entries.map(entryOf))
+        assert.deepEqual([...checkedEntries(db)], entries.map(entryOf))
         if (head.atMs === null || firstAtMs === null) return
         const range = `from=${formatAt(floorTo(firstAtMs, DAY_MS))}&to=${formatAt(boundOf(floorTo(head.atMs, DAY_MS) + DAY_MS))}`
         const flows = answer(now, 'flows', `${range}&bucket=day&by=kind`)

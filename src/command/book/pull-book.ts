@@ -7,7 +7,7 @@ import type { ArchiveIndex, LogKeys } from '../../protocol/endpoints/file-endpoi
 import { nextSeq } from '../../protocol/seq.ts'
 import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame, treeHasher } from '../../tlog/hash.ts'
-import { formatUtf8, formatVkey, parseUtf8, parseVkey } from '../../tlog/note.ts'
+import { formatUtf8, formatVkey, parseUtf8 } from '../../tlog/note.ts'
 import type { Tree } from '../../tlog/proof.ts'
 import { type ExpectedNext, readDetailsLine, readEventLine } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
@@ -17,11 +17,16 @@ import { historyOf } from '../../verify/saved-checkpoint.ts'
 import { openSignedTree, type SignedTree } from '../../verify/signed-tree.ts'
 import { askCheckpoint, askTrust, type ServedCheckpoint, type Trust } from '../../verify/trust.ts'
 import { signatureSays } from '../../verify/verdicts.ts'
-import { readDetailedEvents, readingParts } from '../../verify/reading/reading-parts.ts'
+import {
+  DETAILED_FILE_EVENTS_MIN,
+  readDetailedEvents,
+  readingParts,
+} from '../../verify/reading/reading-parts.ts'
 import { asCommandError, openClient, pauseOf } from '../terminal/client.ts'
 import { type CommandContext, type ExitCode, printNotice } from '../terminal/command-context.ts'
-import { CommandError, UsageError } from '../terminal/command-error.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
+import { checkVkeys } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { asBookError, openBook, type OpenBook } from './book-file.ts'
@@ -43,11 +48,8 @@ type BookSettings = Readonly<{ url: string; to: string; keys: readonly string[] 
  * before it is made. At the end the root over all rows is that of a signed checkpoint, which the book keeps.
  */
 export async function pullBook(settings: BookSettings, context: CommandContext): Promise<ExitCode> {
-  const { url, to, keys } = settings
-  for (const key of keys) {
-    if (parseVkey(NODE_PRIMITIVES.sha256, key) === undefined)
-      throw new UsageError('--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
-  }
+  const { url, to } = settings
+  checkVkeys(settings.keys)
   const before = readBook(to)
   const daybook = openClient(url, context)
   try {
@@ -185,9 +187,6 @@ async function writeBook(
         context,
         `another program reads it: its newest rows stay in ${shellQuoted(`${to}-wal`)} until then`,
       )
-  } catch (error) {
-    if (book.db.isTransaction) book.rollback()
-    throw error
   } finally {
     progress.end()
   }
@@ -219,7 +218,7 @@ async function* entriesAfter(
   const path = endpointPath('archive', '')
   const listed = await askedCovering(pauseOf(signal), path, size, () => daybook.ask.get(path, { signal }))
   const { months }: ArchiveIndex = listed.json()
-  for (const part of readingParts(months, writer.size(), size)) {
+  for (const part of readingParts(months, writer.size(), size, DETAILED_FILE_EVENTS_MIN)) {
     for await (const batch of readDetailedEvents(daybook, part, signal)) {
       let next = writer.next()
       const entries: BookEntry[] = []

@@ -8,7 +8,7 @@ import { readBytes } from '../../client/body.ts'
 import { DaybookError } from '../../client/daybook-error.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { parseCheckpoint } from '../../tlog/checkpoint.ts'
-import { NOTE_BYTES_MAX, parseNote, parseVkey } from '../../tlog/note.ts'
+import { NOTE_BYTES_MAX, parseNote } from '../../tlog/note.ts'
 import { WITNESSES_MAX } from '../../tlog/quorum.ts'
 import type { WitnessAnswer, ChosenWitnesses } from '../../verify/witnesses.ts'
 import { type Audit, audit, type AuditSettings } from '../../verify/audit.ts'
@@ -22,9 +22,11 @@ import { CommandError, UsageError } from '../terminal/command-error.ts'
 import { fetchSameOrigin, isAddress, readAddress } from '../terminal/log-address.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { asPathError, checkFolder, makeFolder, systemReason } from '../terminal/option-paths.ts'
-import { collectVkeys, option, optionOf, wholeBetween } from '../terminal/options.ts'
+import { checkVkeys, collectVkeys, option, optionOf, wholeBetween } from '../terminal/options.ts'
 import { shellQuoted } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
+import { isBookPath } from '../book/book-file.ts'
+import { verifyBook } from '../book/verify-book.ts'
 import type { CommandSpec, ProgramContext, VerifyPart } from '../plug/option.ts'
 import { VERSION } from '../terminal/version.ts'
 import { collectWitnesses, readWitnesses } from '../terminal/witness-option.ts'
@@ -49,6 +51,7 @@ export async function verifyCommand({ context, options: plugged }: ProgramContex
   const examples = `Examples:
   daybook verify https://data.example.org --key "$(cat vkey)" --save checkpoints
   daybook verify copy
+  daybook verify book.sqlite
   daybook verify https://data.example.org --witness "$(cat witness-vkey)=https://witness.example.net"
 
 The file vkey has the verifier key of the log. Take it from where the operator publishes it, not from the service.
@@ -56,7 +59,12 @@ For your own log, daybook keygen --show prints it.`
   return {
     name: 'verify',
     description: 'check the signature, the root, the archive and every published figure from public files',
-    arguments: [new Argument('<url-or-dir>', 'address of a service, or a folder with a copy of its files')],
+    arguments: [
+      new Argument(
+        '<url-or-path>',
+        'address of a service, a folder with a copy of its files, or a file of pull',
+      ),
+    ],
     options: [
       option('--since <checkpoint>', 'file with a checkpoint from an earlier run'),
       option('--save <dir>', 'folder that keeps checkpoints and evidence between runs'),
@@ -84,10 +92,12 @@ async function verify(
   context: CommandContext,
 ): Promise<ExitCode> {
   const started = context.monotonicMs()
-  const { since, save, key: keys } = options
-  for (const key of keys) {
-    if (parseVkey(NODE_PRIMITIVES.sha256, key) === undefined)
-      throw new UsageError('--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
+  const { since, save, key: keys, witness } = options
+  checkVkeys(keys)
+  if (isBookPath(target) && statSync(target, { throwIfNoEntry: false })?.isFile() === true) {
+    if (since !== undefined || save !== undefined || witness.length > 0)
+      throw new UsageError('a file of `pull` is verified by its own checkpoint: give --key alone')
+    return verifyBook(target, keys, context)
   }
   const given = since === undefined ? [] : [readSince(since)]
   const witnesses = openWitnessQuestions(options, context)
@@ -170,7 +180,9 @@ function openTarget(target: string, context: CommandContext): Target {
   let count = 0
   if (!isAddress(target)) {
     if (statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new UsageError(`${shellQuoted(target)} is neither an address (http://…) nor an existing folder`)
+      throw new UsageError(
+        `${shellQuoted(target)} is neither an address (http://…), nor an existing folder or file of pull`,
+      )
     }
     const mirrored = join(target, 'api', 'v1')
     const isMirror = statSync(mirrored, { throwIfNoEntry: false })?.isDirectory() === true

@@ -1,5 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { WORD } from '../../protocol/rules.ts'
+import { sha256 } from '../../log/tree/signer.ts'
+import { parseVkey } from '../../tlog/note.ts'
 import { UsageError } from './command-error.ts'
 import { parseNetworks } from '../../serve/allowance/caller.ts'
 
@@ -93,6 +95,14 @@ export const URL_ARGUMENT: Argument = new Argument('<url>', 'address of the serv
 /** Collects verifier keys. An environment variable has several separated by spaces, which no vkey contains. */
 export function collectVkeys(keys: string, before: readonly string[]): readonly string[] {
   return [...before, ...keys.split(' ')]
+}
+
+/** Refuses a value of `--key` that is no verifier key. */
+export function checkVkeys(keys: readonly string[]): void {
+  for (const key of keys) {
+    if (parseVkey(sha256, key) === undefined)
+      throw new UsageError('--key is not a verifier key: give one of the form <origin>+<id>+<base64>')
+  }
 }
 
 /** Meaning of `--to` of the commands that use the publish API. */

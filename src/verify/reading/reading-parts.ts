@@ -11,11 +11,15 @@ export type ListedSeqs = Readonly<{ month: string; firstSeq: number | null; last
 /** Part of the log that is read from the file of a month, or in pages (null). `after` exclusive, `end` inclusive. */
 export type ReadingPart = Readonly<{ month: string | null; after: number; end: number }>
 
-/** Splits a range into parts. A month with more events than a few pages is read from its file. */
+/** Events of a month from which its two files need fewer requests than pages with details. */
+export const DETAILED_FILE_EVENTS_MIN: number = 2 * PAGE_LIMIT_MAX
+
+/** Splits a range into parts. A month with `fileEventsMin` events in the range is read from its file. */
 export function readingParts(
   months: readonly ListedSeqs[],
   after: number,
   end: number,
+  fileEventsMin: number = ARCHIVE_EVENTS_MIN,
 ): readonly ReadingPart[] {
   const parts: ReadingPart[] = []
   for (const { month, firstSeq, lastSeq } of months) {
@@ -23,7 +27,7 @@ export function readingParts(
     const [from, to] = [Math.max(after, firstSeq - 1), Math.min(end, lastSeq)]
     if (to <= from) continue
     const last = parts.at(-1)
-    const isFile = to - from >= ARCHIVE_EVENTS_MIN
+    const isFile = to - from >= fileEventsMin
     if (!isFile && last?.month === null) parts[parts.length - 1] = { ...last, end: to }
     else parts.push({ month: isFile ? month : null, after: from, end: to })
   }
