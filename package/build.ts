@@ -26,7 +26,7 @@ function nameThreads(file: string): void {
   if (named !== text) writeFileSync(file, named)
 }
 
-/** Adds the bundled scripts and the style sheets. An installed package has no bundler. */
+/** Adds the bundled scripts, the style sheets, and the scripts of `conform`. An installed package has no bundler. */
 async function addPages(): Promise<void> {
   const web = join(DIST, WEB)
   mkdirSync(join(web, BUNDLED), { recursive: true })
@@ -34,7 +34,7 @@ async function addPages(): Promise<void> {
     writeFileSync(join(web, BUNDLED, name), body)
   }
   // The fonts have their licence beside them.
-  for (const path of globSync(['**/*.css', 'web/fonts/*'], { cwd: join(ROOT, 'src') })) {
+  for (const path of globSync(['**/*.css', 'web/fonts/*', 'conform/scripts/*'], { cwd: join(ROOT, 'src') })) {
     const to = join(DIST, 'src', path)
     mkdirSync(dirname(to), { recursive: true })
     copyFileSync(join(ROOT, 'src', path), to)

@@ -28,6 +28,7 @@ const COMMANDS: readonly LazyCommand[] = [
   lazy('readers', 'pull', async () => (await import('./consumer/pull-command.ts')).pullCommand),
   lazy('readers', 'export', async () => (await import('./consumer/export-command.ts')).exportCommand),
   lazy('auditors', 'verify', async () => (await import('./consumer/verify-command.ts')).verifyCommand),
+  lazy('auditors', 'conform', async () => (await import('./consumer/conform-command.ts')).conformCommand),
   lazy('operators', 'serve', async () => (await import('./operator/serve-command.ts')).serveCommand),
   lazy('operators', 'import', async () => (await import('./operator/import-command.ts')).importCommand),
   lazy('operators', 'publish', async () => (await import('./publish/publish-command.ts')).publishCommand),

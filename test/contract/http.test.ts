@@ -1,43 +1,42 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
+import { conformParts, findService } from '../../src/conform/conform.ts'
+import type { ConformRun, SentenceVerdict } from '../../src/conform/part.ts'
+import { openSender, type SentAnswer, type SentRequest } from '../../src/conform/sender.ts'
+import { SURROUNDINGS } from '../../src/client/surroundings.ts'
 import { assertDescribed } from '../stage/described.ts'
-import { type Answer, ask, type Captures, check, parseScript } from './http-script.ts'
 import { sharedSample } from '../sample/imported-node.ts'
 
-const FOLDER = join(import.meta.dirname, 'http')
-/** The scripts apply to any Daybook. By default they run against one that serves the sample. */
-const ELSEWHERE = process.env['HTTP_SCRIPT_URL']
-
 suite('the public contract', () => {
-  let base = ELSEWHERE ?? ''
+  let run: ConformRun
   before(async () => {
-    if (ELSEWHERE === undefined) base = (await sharedSample()).url
+    const base = new URL((await sharedSample()).url)
+    const stop = new AbortController().signal
+    const sender = openSender({ base, headers: {}, stop, ...SURROUNDINGS })
+    run = { sender, log: (await findService(sender)).log, onAnswer: assertAnswer }
   })
 
-  for (const file of readdirSync(FOLDER).toSorted()) {
-    suite(file.replace('.txt', ''), () => {
-      const captures: Captures = new Map()
-      for (const step of parseScript(readFileSync(join(FOLDER, file), 'utf8'))) {
-        test(step.name, async () => {
-          const answer = await ask(base, step, captures)
-          if (ELSEWHERE === undefined) assertAnswer(step.method, answer)
-          for (const line of step.checks) check(line, answer, captures)
-        })
-      }
+  for (const part of conformParts()) {
+    suite(part.name, () => {
+      let verdicts: readonly SentenceVerdict[] = []
+      before(async () => {
+        verdicts = await part.run(run)
+      })
+      for (const [index, sentence] of part.sentences.entries())
+        test(sentence, () => assert.deepEqual(verdicts[index], { is: 'held' }))
     })
   }
 })
 
-function assertAnswer(method: string, { target, code, headers, body }: Answer): void {
-  const pairs = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
+/** Asserts that an answer has no field or header that the OpenAPI document does not describe. */
+function assertAnswer({ method, target }: SentRequest, { code, headers, body }: SentAnswer): void {
   // The text of a compressed answer is not checked, because this client does not decompress.
-  const isPlain = headers['content-encoding'] === undefined
+  const isPlain = !headers.has('content-encoding')
   assertDescribed({
     method,
     target,
     status: code,
-    headers: new Headers(pairs),
+    headers,
     ...(isPlain ? { text: body.toString() } : {}),
   })
 }

@@ -5,7 +5,19 @@ import { textOf } from '../stage/document.ts'
 import { filesBelow, filesWith, importsOf, PRODUCT_SOURCES, SOURCES } from '../stage/source-tree.ts'
 
 /** Rooms of the core. None of them imports an option. */
-const CORE = ['protocol', 'tlog', 'project', 'log', 'publish', 'serve', 'web', 'client', 'verify', 'command']
+const CORE = [
+  'protocol',
+  'tlog',
+  'project',
+  'log',
+  'publish',
+  'serve',
+  'web',
+  'client',
+  'verify',
+  'conform',
+  'command',
+]
 /** Options, each a room that can be deleted. None of them imports another. */
 const OPTION_ROOMS = ['cluster', 'finality', 'mirror', 'outbox', 'witness']
 /** Rooms that each room may import besides itself. */
@@ -20,6 +32,7 @@ const BORDERS: Readonly<Record<string, readonly string[]>> = {
   'web/islands': ['protocol', 'tlog', 'client', 'verify', 'web'],
   client: ['protocol', 'tlog'],
   verify: ['protocol', 'tlog', 'project', 'client'],
+  conform: ['protocol', 'client'],
   command: [...CORE, 'sim', 'package'],
   ...Object.fromEntries(OPTION_ROOMS.map((room) => [room, [...CORE, 'web/islands']])),
   'plugged-options': ['command', ...OPTION_ROOMS],
