@@ -158,8 +158,8 @@ const FAULTS: readonly PlantedFault[] = [
   {
     fault: 'answers a range of a month file with the whole file',
     only: 'archive-month',
-    answer(answer, { headers }) {
-      if (answer.status !== 206 || headers['if-range'] !== undefined) return
+    answer(answer, { headers, target }) {
+      if (answer.status !== 206 || headers['if-range'] !== undefined || !target.endsWith('.jsonl.gz')) return
       answer.status = 200
     },
     broken: [
