@@ -1,7 +1,7 @@
 import type { Surroundings } from './surroundings.ts'
 
 /** Keeps one client's requests below the rate limit of its address (PROTOCOL.md, section 12). */
-export type Pace = Readonly<{
+type Pace = Readonly<{
   /** Settles when a request may be sent. `probe` sends a small request whose answer states the rate limit. */
   wait: (path: string, probe: () => Promise<void>, signal?: AbortSignal) => Promise<void>
   /** Reads the rate limit from the headers `RateLimit` and `RateLimit-Policy` of an answer. */

@@ -55,7 +55,7 @@ export function runCheck(check: ScriptCheck, answer: SentAnswer, captures: Captu
 }
 
 /** The answer is larger than what is read. */
-export type TooLong = typeof TOO_LONG
+type TooLong = typeof TOO_LONG
 export const TOO_LONG = 'too long'
 
 const captureHolds = (name: string | null, value: string | undefined): boolean =>

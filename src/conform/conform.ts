@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { type RateLimit, rateLimitIn } from '../client/pace.ts'
 import { DAY_MS } from '../protocol/moment.ts'
 import { SEARCHED_CHARS_MAX, valueAt } from './check.ts'
-import type { LogSize, Part } from './part.ts'
+import type { LogSize, ConformPart } from './part.ts'
 import { scriptPart } from './run-script.ts'
 import { RunEnd, type SentAnswer, type Sender } from './sender.ts'
 import { WALKS } from './walks.ts'
@@ -18,7 +18,7 @@ const FIRST = '/api/v1/events/1'
 const SCRIPTS = join(import.meta.dirname, 'scripts')
 
 /** Every script and walk, in the order of a run. */
-export function conformParts(): readonly Part[] {
+export function conformParts(): readonly ConformPart[] {
   const scripts = readdirSync(SCRIPTS)
     .toSorted()
     .map((file) => scriptPart(file.replace(/\.txt$/, ''), readFileSync(join(SCRIPTS, file), 'utf8')))

@@ -3,7 +3,7 @@ import { isTableEndpoint, tableTerms, type TableEndpoint } from '../protocol/end
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import { valueAt } from './check.ts'
 import type { ConformRun } from './part.ts'
-import { assertSteady, type Compared, get, type WalkSentence } from './walk.ts'
+import { assertSteady, type Compared, get, type WalkSentence } from './walk-part.ts'
 import { requestText } from './run-script.ts'
 
 /** Rows of a list that is read in pages. */

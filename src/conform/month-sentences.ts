@@ -5,7 +5,7 @@ import type { ArchiveIndex, ArchiveMonth } from '../protocol/endpoints/file-endp
 import type { ConformRun } from './part.ts'
 import { assertSameLines, type EventWindow, lineOf } from './page-sentences.ts'
 import { ANSWER_BYTES_MAX } from './sender.ts'
-import { assertApplies, assertHolds, get, type WalkSentence } from './walk.ts'
+import { assertApplies, assertHolds, get, type WalkSentence } from './walk-part.ts'
 
 /** Most bytes of the lines of a month file. */
 const MONTH_BYTES_MAX: number = 256 * 1024 * 1024

@@ -2,11 +2,11 @@ import type { EventWire } from '../protocol/event.ts'
 import type { EventDetails, EventsPage } from '../protocol/endpoints/event-endpoints.ts'
 import { valueAt } from './check.ts'
 import type { ConformRun } from './part.ts'
-import { assertApplies, assertHolds, get, type WalkSentence } from './walk.ts'
+import { assertApplies, assertHolds, get, type WalkSentence } from './walk-part.ts'
 
 /** Newest events that the walks read. */
 export const WINDOW_EVENTS = 2_000
-export const PAGE_EVENTS = 1_000
+export const WALK_PAGE_EVENTS = 1_000
 /** Events of a page of the second reading, so that its pages end elsewhere. */
 const OTHER_PAGE_EVENTS = 701
 /** Events of a page with details. */
@@ -28,7 +28,7 @@ export async function readWindow(run: ConformRun): Promise<EventWindow> {
   const head = run.log.events
   assertApplies(head > 0, 'an event')
   const after = Math.max(0, head - WINDOW_EVENTS)
-  return { after, head, events: await readForward(run, after, head, { limit: PAGE_EVENTS }) }
+  return { after, head, events: await readForward(run, after, head, { limit: WALK_PAGE_EVENTS }) }
 }
 
 /** Pages of the walk: their events up to a seq. Throws the fault of a page that does not fit the one before it. */
@@ -159,8 +159,8 @@ export const PAGE_SENTENCES: readonly WalkSentence<EventWindow>[] = [
     async check(run, window) {
       const { after, head, events } = window
       for (const { filter, keeps } of filtersOf(window)) {
-        const kept = await readForward(run, after, head, { limit: PAGE_EVENTS, filter })
-        const request = `GET /api/v1/events?after=${after}&limit=${PAGE_EVENTS}${filter}`
+        const kept = await readForward(run, after, head, { limit: WALK_PAGE_EVENTS, filter })
+        const request = `GET /api/v1/events?after=${after}&limit=${WALK_PAGE_EVENTS}${filter}`
         assertSameEvents(kept, events.filter(keeps), request)
       }
     },

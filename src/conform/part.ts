@@ -2,7 +2,7 @@ import type { Fault } from './check.ts'
 import type { Sender, SentAnswer, SentRequest } from './sender.ts'
 
 /** Script or walk: sentences of the contract that are checked together. */
-export type Part = Readonly<{
+export type ConformPart = Readonly<{
   name: string
   sentences: readonly string[]
   /** Requests of a run without repeated ones; a walk may need fewer. */

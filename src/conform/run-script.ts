@@ -6,7 +6,7 @@ import {
   HELD,
   type LogSize,
   notApplicable,
-  type Part,
+  type ConformPart,
   type SentenceVerdict,
 } from './part.ts'
 import { parseScript, type SizeNeed, type Step } from './script.ts'
@@ -18,7 +18,7 @@ export const MOVED_MAX = 3
 export const STANDING_LOG = 'a log that stands still for two requests'
 
 /** The part of a script. */
-export function scriptPart(name: string, text: string): Part {
+export function scriptPart(name: string, text: string): ConformPart {
   const steps = parseScript(text)
   return {
     name,

@@ -8,11 +8,11 @@ import { errorMessage } from '../protocol/error-reason.ts'
 /** Most requests of a run. */
 export const REQUESTS_MAX = 2_000
 /** Most bytes of the bodies of a run. */
-export const RUN_BYTES_MAX: number = 512 * 1024 * 1024
+const RUN_BYTES_MAX: number = 512 * 1024 * 1024
 /** Most bytes that are read of one body. */
 export const ANSWER_BYTES_MAX: number = 16 * 1024 * 1024
 /** Longest time of one answer, to its last byte. */
-export const ANSWER_MS_MAX = 20_000
+const ANSWER_MS_MAX = 20_000
 /** Most attempts of a request that meets a busy or restarting service. */
 const ATTEMPTS_MAX = 3
 /** Longest `Retry-After` that is waited for. */

@@ -3,7 +3,7 @@ import type { EventWire } from '../protocol/event.ts'
 import type { ConformRun } from './part.ts'
 import { assertSameEvents, assertSameLines, type EventWindow, lineOf } from './page-sentences.ts'
 import type { Sender } from './sender.ts'
-import { assertHolds, get, type WalkSentence } from './walk.ts'
+import { assertHolds, get, type WalkSentence } from './walk-part.ts'
 
 /** Text of a position after which only new events come. */
 const AT_HEAD = '"live":true'

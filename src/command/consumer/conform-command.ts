@@ -1,7 +1,7 @@
 import { pacedMs } from '../../client/pace.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { conformParts, findService, type FoundService } from '../../conform/conform.ts'
-import type { ConformRun, Part, SentenceVerdict } from '../../conform/part.ts'
+import type { ConformRun, ConformPart, SentenceVerdict } from '../../conform/part.ts'
 import { openSender, RunEnd } from '../../conform/sender.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { CommandSpec, ProgramContext } from '../plug/option.ts'
@@ -82,7 +82,7 @@ async function conform(url: string, names: readonly string[], context: CommandCo
 }
 
 /** The named scripts and walks; all without a name. Throws a UsageError for a name that is none. */
-function chosenParts(names: readonly string[]): readonly Part[] {
+function chosenParts(names: readonly string[]): readonly ConformPart[] {
   const all = conformParts()
   const unknown = names.find((name) => !all.some((part) => part.name === name))
   if (unknown !== undefined)
@@ -109,7 +109,7 @@ const MARKS = {
 
 /** Lines about a script or walk: the counts of its sentences, and each sentence that does not hold. */
 function reportOf(
-  { name, sentences }: Part,
+  { name, sentences }: ConformPart,
   verdicts: readonly SentenceVerdict[],
   width: number,
   isDrawn: boolean,

@@ -1,6 +1,6 @@
 import { errorMessage } from '../protocol/error-reason.ts'
 import { fieldsFault } from './fields.ts'
-import { type ConformRun, HELD, notApplicable, type Part, type SentenceVerdict } from './part.ts'
+import { type ConformRun, HELD, notApplicable, type ConformPart, type SentenceVerdict } from './part.ts'
 import { MOVED_MAX, requestText, STANDING_LOG } from './run-script.ts'
 import { RunEnd, type SentAnswer, type SentRequest } from './sender.ts'
 
@@ -37,7 +37,7 @@ export function walkPart<State>(
   name: string,
   first: Readonly<{ sentence: string; requests: number; read(run: ConformRun): Promise<State> }>,
   others: readonly WalkSentence<State>[],
-): Part {
+): ConformPart {
   return {
     name,
     sentences: [first, ...others].map(({ sentence }) => sentence),
