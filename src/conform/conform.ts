@@ -26,7 +26,7 @@ export function conformParts(): readonly ConformPart[] {
 }
 
 /** A service that answers as a Daybook. Its texts come from outside. */
-export type FoundService = Readonly<{
+export type FoundDaybook = Readonly<{
   version: string
   origin: string
   log: LogSize
@@ -34,7 +34,7 @@ export type FoundService = Readonly<{
 }>
 
 /** Asks a service for its status and its first event. Throws `RunEnd` when it is no Daybook, or does not answer. */
-export async function findService(sender: Sender): Promise<FoundService> {
+export async function findDaybook(sender: Sender): Promise<FoundDaybook> {
   const answer = await asked(sender, '/api/v1/status')
   const status: unknown = jsonOf(answer, '/api/v1/status')
   const events = valueAt(status, 'head.seq')

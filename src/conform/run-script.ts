@@ -14,7 +14,7 @@ import { ANSWER_BYTES_MAX, RunEnd, type SentAnswer, type SentRequest } from './s
 
 /** Most times that steps are asked again, at once, because the log moved between them. */
 export const MOVED_MAX = 3
-/** What a step needs whose answers must be of one seq. */
+/** Need of a step that compares answers of one seq. */
 export const STANDING_LOG = 'a log that stands still for two requests'
 
 /** The part of a script. */
@@ -32,7 +32,7 @@ export function scriptPart(name: string, text: string): ConformPart {
 type ScriptRun = ConformRun &
   Readonly<{
     captures: Captures
-    /** Why a capture is missing, by name. */
+    /** Reasons of missing captures, by name. */
     missing: Map<string, SentenceVerdict>
   }>
 
@@ -125,7 +125,7 @@ function checkAnswer(
   return isTooLong ? notApplicable(`an answer of ${ANSWER_BYTES_MAX} bytes at most`) : HELD
 }
 
-/** Why a step cannot be asked; undefined when it can. */
+/** Reason not to ask a step; undefined when it can be asked. */
 function lackOf(step: Step, { captures, missing, log }: ScriptRun): SentenceVerdict | undefined {
   const size = step.sizes.find((each) => !fits(each, log))
   if (size !== undefined) return notApplicable(size.text)

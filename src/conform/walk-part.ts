@@ -106,7 +106,7 @@ export async function get(
 export type Compared = Readonly<{
   request: string
   wanted: string
-  /** What is different; null when the answers agree. */
+  /** The difference; null when the answers agree. */
   was: string | null
   seqs: readonly (string | null)[]
 }>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
-import { conformParts, findService } from '../../src/conform/conform.ts'
+import { conformParts, findDaybook } from '../../src/conform/conform.ts'
 import type { ConformRun, SentenceVerdict } from '../../src/conform/part.ts'
 import { openSender, type SentAnswer, type SentRequest } from '../../src/conform/sender.ts'
 import { SURROUNDINGS } from '../../src/client/surroundings.ts'
@@ -13,7 +13,7 @@ suite('the public contract', () => {
     const base = new URL((await sharedSample()).url)
     const stop = new AbortController().signal
     const sender = openSender({ base, headers: {}, stop, ...SURROUNDINGS })
-    run = { sender, log: (await findService(sender)).log, onAnswer: assertAnswer }
+    run = { sender, log: (await findDaybook(sender)).log, onAnswer: assertAnswer }
   })
 
   for (const part of conformParts()) {

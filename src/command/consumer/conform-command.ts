@@ -1,6 +1,6 @@
 import { pacedMs } from '../../client/pace.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
-import { conformParts, findService, type FoundService } from '../../conform/conform.ts'
+import { conformParts, findDaybook, type FoundDaybook } from '../../conform/conform.ts'
 import type { ConformRun, ConformPart, SentenceVerdict } from '../../conform/part.ts'
 import { openSender, RunEnd } from '../../conform/sender.ts'
 import { formatCount } from '../../protocol/amount.ts'
@@ -56,7 +56,7 @@ async function conform(url: string, names: readonly string[], context: CommandCo
   })
   const verdicts: SentenceVerdict[] = []
   try {
-    const found = await findService(sender)
+    const found = await findDaybook(sender)
     progress.end()
     printNotice(context, planOf(found, base, planned))
     const run: ConformRun = { sender, log: found.log }
@@ -90,7 +90,7 @@ function chosenParts(names: readonly string[]): readonly ConformPart[] {
   return names.length === 0 ? all : all.filter(({ name }) => names.includes(name))
 }
 
-function planOf({ origin, version, log, rateLimit }: FoundService, base: URL, planned: number): string {
+function planOf({ origin, version, log, rateLimit }: FoundDaybook, base: URL, planned: number): string {
   const pauses =
     rateLimit === null
       ? 'no rate limit'
@@ -138,7 +138,7 @@ function countsOf(verdicts: readonly SentenceVerdict[]): string {
   ].join(', ')
 }
 
-/** What the log lacks for the sentences that do not apply. */
+/** List of what the log lacks for the sentences that do not apply. */
 function needsOf(verdicts: readonly SentenceVerdict[]): string {
   const needs = [...new Set(verdicts.flatMap((one) => (one.is === 'not applicable' ? [one.needs] : [])))]
   if (needs.length === 0) return ''
