@@ -172,11 +172,7 @@ export function endpointPlace(id: EndpointId): Pick<Route, 'path' | 'parameters'
 /** The route of an endpoint that answers at once. */
 export function endpointRoute(id: EndpointId, answer: EndpointAnswer | RouteReply): AnswerRoute {
   const made = typeof answer === 'function' ? { handle: answer } : answer
-  const { work, table } = endpointOf(id)
-  // A divided answer has many more amounts.
-  const isBrief: AnswerRoute['brief'] =
-    work === 'brief' && table?.divided !== undefined ? (query) => !query.has('by') : work === 'brief'
-  return { ...endpointPlace(id), brief: isBrief, ...made }
+  return { ...endpointPlace(id), brief: endpointOf(id).work === 'brief', ...made }
 }
 
 /** The routes of these answers. */
