@@ -428,12 +428,14 @@ suite('the questions of analysts', { skip: skipUnless(hasNewer(), 'what .ci/newe
   test('12: a payment by the beginning of its transaction', async () => {
     const rows = await duckdb('payment')
     assert.equal(rows.length, 1)
-    const [[seq, moment, , kind, kots, tx] = []] = rows
+    const [[seq, moment, , kind, kots, tx, cancelledBy] = []] = rows
     const { events } = await ask<EventsPage>(`/events?tx=${tx}`)
     assert.deepEqual(
       events.map((event) => [event.seq, event.atMs, event.kind, event.kots]),
       [[Number(seq), msOf(moment), kind, kots]],
     )
+    const { details } = await ask<EventsPage>(`/events?after=${Number(cancelledBy) - 1}&limit=1&details=1`)
+    assert.deepEqual(details, { [`${cancelledBy}`]: { corrects: Number(seq) } }, 'a later month cancels it')
   })
 
   test('are answered to R as text, by the database of the page', async () => {
