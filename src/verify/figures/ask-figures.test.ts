@@ -16,12 +16,13 @@ function ask(
     is = 'service',
     now = log.now,
     source = log.source(change),
-  }: Readonly<{ is?: Source['is']; now?: number; source?: Source }> = {},
+    chance = 0.37,
+  }: Readonly<{ is?: Source['is']; now?: number; source?: Source; chance?: number }> = {},
 ): Promise<CollectedFigures> {
   return askFigures({
     source: { ...source, is },
     covers: 0,
-    chance: () => 0.37,
+    chance: () => chance,
     now: () => msOf(now),
     onAnswer: () => undefined,
   })
@@ -73,6 +74,17 @@ suite('the figures of a service', () => {
         'contests?q=a',
       ],
     )
+  })
+
+  test('are asked of the unpaid prizes of any kind that a contest had, as chance has it', async () => {
+    const kinds = new Set<string>()
+    for (let chance = 0; chance < 1; chance += 0.2) {
+      const { answers } = await ask(undefined, { chance })
+      for (const { path } of answers) if (path.startsWith('payouts?kind=')) kinds.add(path.slice(13))
+    }
+    const had = new Set(RICH_LOG.flatMap(({ event }) => (event.type === 'prize' ? [event.kind] : [])))
+    assert.ok(had.size > 1)
+    assert.deepEqual(kinds, had)
   })
 
   test('of a folder have no parameters', async () => {

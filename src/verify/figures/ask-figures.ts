@@ -1,5 +1,6 @@
 import { ANSWERS } from '../../project/answers/computed-answers.ts'
 import { keysOf } from '../../protocol/brand.ts'
+import { WORD } from '../../protocol/rules.ts'
 import { MINUTE_MS, type Ms, MS_MAX, msOf } from '../../protocol/moment.ts'
 import { type Finding, findingOf, WrongError } from '../reading/finding.ts'
 import { jsonInteger, type JsonObject, objectsOf, readObject } from '../reading/json-values.ts'
@@ -47,7 +48,7 @@ export type AskFiguresSettings = Readonly<{
   onAnswer(left: number): void
 }>
 
-/** Fetches every published figure. Nothing is compared yet, so that one pass through the log serves all of them. */
+/** Fetches every published figure. Ledgers come before unpaid prizes, because they have all kinds of prize. Nothing is compared yet, so that one pass through the log serves all of them. */
 export async function askFigures(settings: AskFiguresSettings): Promise<CollectedFigures> {
   const { source, chance } = settings
   const collector = openFigureCollector(settings)
@@ -60,7 +61,8 @@ export async function askFigures(settings: AskFiguresSettings): Promise<Collecte
   const contests = collector.contestsIn(pages)
   const picked = contests[Math.floor(chance() * contests.length)]
   const pickedTitle = picked === undefined ? undefined : titleIn(pages, picked)
-  const known = { source, chance, extent, contests, picked, pickedTitle }
+  const { prizeKinds } = collector
+  const known = { source, chance, extent, contests, picked, pickedTitle, prizeKinds }
   for (const endpoint of keysOf(ANSWERS)) {
     const made = await collector.trying(checkOf(endpoint), () => queriesTo(endpoint, known))
     const queries = (made ?? []).filter((one) => source.is === 'service' || isInFolder(one))
@@ -79,6 +81,8 @@ function isInFolder(query: FigureQuery | FigureQueryPages): boolean {
 
 type FigureCollector = Readonly<{
   figures: CollectedFigures
+  /** Kinds of prize in the ledgers so far. */
+  prizeKinds: ReadonlySet<string>
   /** Fetches the answer to one query; null when there is none that can be recomputed. */
   ask(query: FigureQuery, left: number): Promise<PublishedAnswer | null>
   askPages(pages: FigureQueryPages, left: number): Promise<readonly PublishedAnswer[]>
@@ -92,6 +96,7 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
   const answers: PublishedAnswer[] = []
   const absent: { check: FigureCheck; path: string }[] = []
   const wrong: { check: FigureCheck; finding: Finding }[] = []
+  const prizeKinds = new Set<string>()
   /** Whether an answer is permanently missing. Then no other answer gets a wait for nodes that are behind. */
   let isMissing = false
 
@@ -126,6 +131,7 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
       const seq = query.seq ?? asOfSeq(path, published)
       const answer = { ...query, body, seq, statesEarlier: false, moments: momentsOf(query, published) }
       if (source.is === 'service' && query.endpoint === 'payouts') checkPresent(answer, now())
+      if (query.endpoint === 'contestLedger') for (const kind of kindsIn(published)) prizeKinds.add(kind)
       answers.push(...(query.seq === null ? timesOf(answer, covers) : [answer]))
       return answer
     })
@@ -162,7 +168,7 @@ function openFigureCollector({ source, covers, now, onAnswer }: AskFiguresSettin
     return []
   }
 
-  return { figures: { answers, wrong, absent }, ask, askPages, contestsIn, trying }
+  return { figures: { answers, wrong, absent }, prizeKinds, ask, askPages, contestsIn, trying }
 }
 
 /** Times at which a current answer is checked: its own seq, and `covers` when that is later. */
@@ -197,6 +203,12 @@ async function extentOf(source: Source, now: JsonObject): Promise<LogExtent | nu
 function momentOf(path: string, ms: number | undefined): Ms {
   if (ms === undefined || ms > MS_MAX) throw new WrongError(path, 'lacks a moment')
   return msOf(ms)
+}
+
+/** Kinds of prize in a ledger. Words that no kind can be are found when the ledger is recomputed. */
+function kindsIn(ledger: JsonObject): readonly string[] {
+  const rows = objectsOf(ledger['prizes']) ?? []
+  return rows.flatMap(({ kind }) => (typeof kind === 'string' && WORD.test(kind) ? [kind] : []))
 }
 
 /** Title of a contest in a list; undefined without one. */

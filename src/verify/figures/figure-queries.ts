@@ -5,7 +5,6 @@ import { wordsOf } from '../../project/answers/contest-words.ts'
 import { BUCKETS_MAX, SEARCH_EXAMINED_MAX, WAIT_CONTESTS_MAX } from '../../protocol/parameters.ts'
 import { type Bucket, BUCKETS, CONTEST_OUTCOMES, CONTEST_SORTS } from '../../protocol/enumerations.ts'
 import type { Source } from '../reading/source.ts'
-import { WORD } from '../../protocol/rules.ts'
 import type { FigureQuery } from './published-answer.ts'
 import { WrongError } from '../reading/finding.ts'
 import { isJsonObject, jsonInteger, objectsOf, readObject } from '../reading/json-values.ts'
@@ -22,6 +21,8 @@ type Known = Readonly<{
   picked: number | undefined
   /** Its title; undefined without one. */
   pickedTitle: string | undefined
+  /** Kinds of prize in the ledgers that were fetched so far. */
+  prizeKinds: ReadonlySet<string>
 }>
 
 /** Pages of a list: the query for the page after a cursor, and the pattern of the next page's address. */
@@ -90,25 +91,14 @@ function contestQueries({ contests, pickedTitle = '' }: Known): Queries {
   ]
 }
 
-/** Queries for all unpaid prizes, those of one contest, and those of the kind of the newest prize. */
-async function payoutQueries({ source, extent, picked }: Known): Promise<Queries> {
-  const kind = extent === null ? undefined : await newestPrizeKind(source)
+/** Queries for all unpaid prizes, those of one contest, and those of a random kind. */
+function payoutQueries({ chance, picked, prizeKinds }: Known): Queries {
+  const kind = [...prizeKinds][Math.floor(chance() * prizeKinds.size)]
   return [
     figurePages('payouts'),
     ...(picked === undefined ? [] : [figureQuery('payouts', `?contestId=${picked}`)]),
     ...(kind === undefined ? [] : [figureQuery('payouts', `?kind=${kind}`)]),
   ]
-}
-
-/** Kind of the newest prize; undefined without one. The answer is not trusted; it only selects a query. */
-async function newestPrizeKind(source: Source): Promise<string | undefined> {
-  const path = 'events?type=prize&order=desc&limit=1'
-  const body = await source.read(path)
-  const [newest] = (body === undefined ? undefined : objectsOf(readObject(path, body)['events'])) ?? []
-  const kind = newest?.['kind']
-  if (newest === undefined) return undefined
-  if (typeof kind !== 'string' || !WORD.test(kind)) throw new WrongError(path, 'names no kind of prize')
-  return kind
 }
 
 /** Number of corrections that are checked. */
