@@ -42,6 +42,7 @@ suite('the line of an answer', () => {
     ['failed', 'error', { status: 500, code: 'internal-error', error: new Error('broken') }],
     ['failed', 'error', { status: 500, error: new Error('broken'), ms: SLOW_ANSWER_MS }],
     ['unready', 'warn', { status: 503, code: 'not-ready' }],
+    ['problem', 'debug', { status: 503, code: 'not-made', ms: SLOW_ANSWER_MS }],
     ['slow', 'warn', { ms: SLOW_ANSWER_MS }],
     ['slow', 'warn', { status: 404, ms: SLOW_ANSWER_MS + 1 }],
     ['problem', 'debug', { status: 404, code: 'not-found' }],

@@ -21,8 +21,8 @@ function sayAnswer(lines: LogLines, { error, code, caller, ...answer }: AnswerRe
   const { status } = answer
   const fields = { ...answer, ms: Math.round(answer.ms), code: code ?? 'none', caller: shortenSender(caller) }
   if (error !== null) lines.say('failed', { ...fields, err: error })
-  // Not a fault: the request waited for an event that is not here yet.
-  else if (code === 'behind') lines.say('problem', fields)
+  // No fault of its own: the request waited for an event that is not here yet, or for a file of which a line tells.
+  else if (code === 'behind' || code === 'not-made') lines.say('problem', fields)
   else if (status >= 500) lines.say('unready', fields)
   else if (answer.ms >= SLOW_ANSWER_MS) lines.say('slow', fields)
   else lines.say(status >= 400 ? 'problem' : 'answered', fields)

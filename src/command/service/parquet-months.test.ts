@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { Registry } from 'prom-client'
@@ -45,6 +45,7 @@ suite('the Parquet files of a process', () => {
   test('are read and not made after a start, which removes what a killed process left', async () => {
     const folder = parquetFolder(node.directory)
     writeFileSync(join(folder, '2026-09.making'), 'PAR1')
+    mkdirSync(join(folder, '2026-08.making'))
     {
       const { months, facts } = open()
       await using _ = months
@@ -52,6 +53,17 @@ suite('the Parquet files of a process', () => {
       assert.deepEqual(facts, [])
     }
     assert.ok(readdirSync(folder).every((name) => name.endsWith('.parquet')))
+  })
+
+  test('are not made while something is in the way, which one line says', async () => {
+    const folder = parquetFolder(node.directory)
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, '')
+    const { months, facts } = open()
+    await using _ = months
+    for (let asked = 0; asked < 3; asked += 1) assert.equal(await months.file(SEPTEMBER), 'failed')
+    assert.deepEqual(facts, ['parquet-failed'])
+    rmSync(folder)
   })
 
   test('are no longer made when the service stops', async () => {

@@ -5,7 +5,7 @@ import type { LogReader, ParquetFile } from '../../log/store/reader.ts'
 import { reasonOf } from '../../protocol/error-reason.ts'
 import { type Month, monthOf } from '../../protocol/moment.ts'
 import { openThreadLink } from '../../publish/thread-link.ts'
-import type { ParquetFiles } from '../../serve/archive/parquet-reply.ts'
+import type { NoParquet, ParquetFiles } from '../../serve/archive/parquet-reply.ts'
 import { gauge } from '../../serve/metrics/metrics.ts'
 import type { LogLines } from '../log-lines/log-lines.ts'
 import type { ParquetThreadSettings, ReadyParquet, ToParquetThread } from './parquet-thread.ts'
@@ -15,7 +15,7 @@ const IDLE_MS = 60_000
 /** Milliseconds from a start to the search for months without a file. */
 const WARM_MS = 5_000
 /** Milliseconds for which a file is not tried again after it was not made. */
-const RETRY_MS = { 'no-room': 60_000, failed: 600_000 } as const
+const RETRY_MS: Readonly<Record<NoParquet, number>> = { 'no-room': 60_000, failed: 600_000 }
 
 /** The Parquet files of a process. One is made at a time, and all callers of a month share it. */
 type ParquetMonths = ParquetFiles &
@@ -35,8 +35,8 @@ type Parts = Readonly<{
 /** Opens the files without starting the thread. */
 export function openParquetMonths({ data, lines, registry, monotonicMs }: Parts): ParquetMonths {
   const known = new Map<Month, ParquetFile>()
-  const asked = new Map<Month, Promise<ParquetFile | 'no-room'>>()
-  const refused = new Map<Month, Readonly<{ untilMs: number; outcome: 'no-room' | Error }>>()
+  const asked = new Map<Month, Promise<ParquetFile | NoParquet>>()
+  const refused = new Map<Month, Readonly<{ untilMs: number; outcome: NoParquet }>>()
   let thread: ParquetThread | undefined
   let last: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
@@ -66,7 +66,7 @@ export function openParquetMonths({ data, lines, registry, monotonicMs }: Parts)
     thread = undefined
   }
 
-  async function make(month: Month): Promise<ParquetFile | 'no-room'> {
+  async function make(month: Month): Promise<ParquetFile | NoParquet> {
     const beganMs = monotonicMs()
     try {
       const ready = await inTurn((present) => present.ready(month))
@@ -82,25 +82,22 @@ export function openParquetMonths({ data, lines, registry, monotonicMs }: Parts)
       refused.delete(month)
       return ready.file
     } catch (error) {
-      if (!stopped) lines.say('parquet-failed', { month, reason: reasonOf(error) })
-      throw refuse(month, new Error(`the Parquet file of ${month} was not made`, { cause: error }))
+      if (stopped) throw error
+      lines.say('parquet-failed', { month, reason: reasonOf(error) })
+      return refuse(month, 'failed')
     }
   }
 
-  function refuse<Outcome extends 'no-room' | Error>(month: Month, outcome: Outcome): Outcome {
-    const waitMs = RETRY_MS[outcome === 'no-room' ? 'no-room' : 'failed']
-    refused.set(month, { untilMs: monotonicMs() + waitMs, outcome })
+  function refuse(month: Month, outcome: NoParquet): NoParquet {
+    refused.set(month, { untilMs: monotonicMs() + RETRY_MS[outcome], outcome })
     return outcome
   }
 
-  async function fileOf(month: Month): Promise<ParquetFile | 'no-room'> {
+  async function fileOf(month: Month): Promise<ParquetFile | NoParquet> {
     const found = known.get(month)
     if (found !== undefined) return found
     const refusal = refused.get(month)
-    if (refusal !== undefined && monotonicMs() < refusal.untilMs) {
-      if (refusal.outcome === 'no-room') return refusal.outcome
-      throw refusal.outcome
-    }
+    if (refusal !== undefined && monotonicMs() < refusal.untilMs) return refusal.outcome
     const making = asked.get(month) ?? make(month).finally(() => asked.delete(month))
     asked.set(month, making)
     return await making

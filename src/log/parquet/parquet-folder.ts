@@ -71,13 +71,14 @@ export function removeOutdated(folder: string, wanted: ReadonlyMap<Month, Parque
     const [, text = '', digest] = NAME.exec(name) ?? []
     const facts = wanted.get(parseMonth(text) ?? ('' as Month))
     const isOutdated = digest !== undefined && (facts === undefined || factsDigest(facts) !== digest)
-    if (isOutdated || name.endsWith(MAKING)) rmSync(join(folder, name), { force: true })
+    if (isOutdated || name.endsWith(MAKING)) rmSync(join(folder, name), { force: true, recursive: true })
   }
 }
 
 /** Removes unfinished files. Nothing may be making one. */
 export function removeMakingParquet(folder: string): void {
-  for (const name of namesIn(folder)) if (name.endsWith(MAKING)) rmSync(join(folder, name), { force: true })
+  for (const name of namesIn(folder))
+    if (name.endsWith(MAKING)) rmSync(join(folder, name), { force: true, recursive: true })
 }
 
 /** Digest of a file's facts, for its name. */

@@ -101,7 +101,7 @@ function make(
   facts: ParquetFacts,
 ): ParquetFile {
   const making = makingPath(folder, month)
-  rmSync(making, { force: true })
+  rmSync(making, { force: true, recursive: true })
   try {
     const sums = openSums()
     const file = openSync(making, 'wx', 0o600)
@@ -122,7 +122,7 @@ function make(
     renameSync(making, path)
     return { month, path, sha256, ...others }
   } catch (error) {
-    rmSync(making, { force: true })
+    rmSync(making, { force: true, recursive: true })
     throw isNoRoom(error) ? new ParquetRoomError('the disk is full', { cause: error }) : error
   }
 }

@@ -22,13 +22,13 @@ const CHUNK_BYTES_MAX = 16 * PARQUET_PIECE_BYTES
 /** Longest wait for a file that is not made yet, within the time limit of an answer. */
 const WAIT_MS_MAX = 20_000
 
+/** Reason why a file was not made: too little room on the disk, or a fault that a log line names. */
+export type NoParquet = 'no-room' | 'failed'
+
 /** The Parquet files of the process, which one thread makes. */
 export type ParquetFiles = Readonly<{
-  /**
-   * The file of a closed month, when it is made. `no-room`: the disk has too little room for it. Rejects when making it
-   * failed.
-   */
-  file(month: Month): Promise<ParquetFile | 'no-room'>
+  /** The file of a closed month, when it is made. Rejects when the service stops. */
+  file(month: Month): Promise<ParquetFile | NoParquet>
   /** Receives a file whose bytes are no longer right. It is made again when it is next asked for. */
   lost(file: ParquetFile): void
 }>
@@ -51,7 +51,7 @@ export function openParquetReplies(
   const known = new Map<Month, ParquetFile>()
 
   /** The file of a month; `late` if it is not made in time. */
-  async function fileOf(month: Month): Promise<ParquetFile | 'no-room' | 'late'> {
+  async function fileOf(month: Month): Promise<ParquetFile | NoParquet | 'late'> {
     const found = known.get(month)
     if (found !== undefined) return found
     const ended = new AbortController()
@@ -109,7 +109,7 @@ export function openParquetReplies(
   }
 }
 
-const NOT_MADE: Readonly<Record<'late' | 'no-room', Problem>> = {
+const NOT_MADE: Readonly<Record<NoParquet | 'late', Problem>> = {
   late: {
     code: 'not-made',
     detail: 'The file is being made. A large month takes a minute or two.',
@@ -119,6 +119,11 @@ const NOT_MADE: Readonly<Record<'late' | 'no-room', Problem>> = {
     code: 'not-made',
     detail: 'The disk of this node has too little room for the file. The month’s JSON lines are there.',
     retryAfterSeconds: 60,
+  },
+  failed: {
+    code: 'not-made',
+    detail: 'This node could not make the file. The month’s JSON lines are there.',
+    retryAfterSeconds: 600,
   },
 }
 
