@@ -27,6 +27,7 @@ const BENCHES = [
   'fairness',
   'publish',
   'import',
+  'parquet',
   'outbox',
   'cluster',
 ]
