@@ -54,7 +54,13 @@ suite('the Parquet file of a month', { skip: skipWithout('cc') }, () => {
     const failing = `${data}.failing`
     writeFileSync(failing, '')
     const fail = { at: 1, error: 'ENOSPC', times: 1_000_000 } as const
-    const shim = withShim({ root: data, calls: ['pwrite'], files: ['2026-09.making'], onlyWhile: failing, fail })
+    const shim = withShim({
+      root: data,
+      calls: ['pwrite'],
+      files: ['2026-09.making'],
+      onlyWhile: failing,
+      fail,
+    })
     const node = await startNode(data, [], shim)
     for (let times = 0; times < 2; times += 1) {
       const answer = await fetch(`${node.url}${MONTH}.parquet`)

@@ -17,6 +17,9 @@ const WARM_MS = 5_000
 /** Milliseconds for which a file is not tried again after it was not made. */
 const RETRY_MS: Readonly<Record<NoParquet, number>> = { 'no-room': 60_000, failed: 600_000 }
 
+/** Limits of the thread's heap. It holds one row group. */
+const MEMORY = { maxOldGenerationSizeMb: 384, maxYoungGenerationSizeMb: 16 }
+
 /** The Parquet files of a process. One is made at a time, and all callers of a month share it. */
 type ParquetMonths = ParquetFiles &
   AsyncDisposable &
@@ -167,7 +170,10 @@ type ParquetThread = Readonly<{
 }>
 
 function startThread(settings: ParquetThreadSettings): ParquetThread {
-  const worker = new Worker(new URL(import.meta.resolve('./parquet-thread.ts')), { workerData: settings })
+  const worker = new Worker(new URL(import.meta.resolve('./parquet-thread.ts')), {
+    workerData: settings,
+    resourceLimits: MEMORY,
+  })
   const link = openThreadLink<{ sent: ToParquetThread; received: {} }>(worker, {})
   let failed = false
   const fail = (error: unknown): void => {

@@ -1,8 +1,10 @@
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer'
 import { columnValue, encodingOf, PARQUET_COLUMNS, PARQUET_FORM, PARQUET_SCHEMA } from './parquet-columns.ts'
 
-/** Rows of a row group: a reader skips whole groups by their seqs, and the writer holds one in memory. */
+/** Most rows of a row group: a reader skips whole groups by their seqs, and the writer holds one in memory. */
 const ROW_GROUP_ROWS = 65_536
+/** Characters of lines after which a row group ends, so that long texts do not fill the memory. */
+const ROW_GROUP_CHARS = 32 * 1024 * 1024
 
 /** Writer of one Parquet file. The bytes depend only on the lines, the facts, and the form's version. */
 type ParquetFileWriter = Readonly<{
@@ -27,6 +29,7 @@ export function openParquetWriter(
     createdBy: `daybook-parquet version ${PARQUET_FORM}`,
   })
   const rows = PARQUET_COLUMNS.map((): unknown[] => [])
+  let chars = 0
   const flush = (): void => {
     sink(bytes.getBytes())
     bytes.index = 0
@@ -37,6 +40,7 @@ export function openParquetWriter(
     })
     void parquet.write({ columnData, rowGroupSize: ROW_GROUP_ROWS })
     for (const column of rows) column.length = 0
+    chars = 0
     flush()
   }
   return {
@@ -46,7 +50,8 @@ export function openParquetWriter(
       for (const [index, column] of PARQUET_COLUMNS.entries()) {
         rows[index]?.push(columnValue(column, (column.of === 'event' ? event : details)[column.from]))
       }
-      if (rows[0]?.length === ROW_GROUP_ROWS) writeGroup()
+      chars += line.length + (detailsLine?.length ?? 0)
+      if (rows[0]?.length === ROW_GROUP_ROWS || chars >= ROW_GROUP_CHARS) writeGroup()
     },
     finish() {
       if (rows[0]?.length !== 0) writeGroup()
