@@ -14,7 +14,7 @@ import { every, publish } from '../stage/archive-node.ts'
 import { startNode } from '../stage/node-process.ts'
 import { TEST_KEY, testSigner } from '../story/signing.ts'
 import { withShim } from '../torture/store/io-shim.ts'
-import { linesByHyparquet } from './parquet-lines.ts'
+import { linesByHyparquet } from '../parquet/parquet-lines.ts'
 
 const MONTH = '/api/v1/archive/2026-09'
 
