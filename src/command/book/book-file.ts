@@ -49,12 +49,12 @@ export function isBookPath(path: string): boolean {
   return /\.(?:sqlite3?|db)$/i.test(path)
 }
 
-/** Opens an existing book for reading; null when there is none yet. Changes nothing. */
+/** Opens an existing book for reading; null when there is none yet. Changes no row. */
 export function openExistingBook(path: string): DatabaseSync | null {
   checkFile(path, '--to')
   if (!existsSync(path) || statSync(path).size === 0) return null
   return withBookErrors(path, () => {
-    const db = openDatabase(path, true)
+    const db = openDatabase(path)
     try {
       if (!isEmpty(db, path)) return db
       db.close()
@@ -70,12 +70,18 @@ export function openExistingBook(path: string): DatabaseSync | null {
 export function openBook(path: string): OpenBook {
   const isNew = !existsSync(path)
   return withBookErrors(path, () => {
-    const db = openDatabase(path, false)
+    const db = openDatabase(path)
     let isKept = !isNew
     const close = (): void => {
-      if (db.isTransaction) db.exec('ROLLBACK')
-      leaveWal(db)
-      db.close()
+      try {
+        if (db.isTransaction) db.exec('ROLLBACK')
+        leaveWal(db)
+      } catch (error) {
+        // The error of the work itself is reported. Another run recovers the file.
+        if (!isOfSqlite(error)) throw error
+      } finally {
+        db.close()
+      }
       if (!isKept) rmSync(path, { force: true })
     }
     try {
@@ -125,8 +131,9 @@ export function factOf(db: DatabaseSync, name: keyof BookFacts): string | null {
   return typeof value === 'string' ? value : null
 }
 
-function openDatabase(path: string, readOnly: boolean): DatabaseSync {
-  return new DatabaseSync(path, { timeout: LOCK_MS_MAX, readOnly })
+/** Opens for writing also to read, because a file that a killed run left must be recovered first. */
+function openDatabase(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: LOCK_MS_MAX })
 }
 
 /** Whether a database has no tables yet. Throws a `UsageError` for a database that is no book of this form. */
@@ -158,6 +165,8 @@ const REASONS: Readonly<Record<number, string>> = {
   14: 'cannot be opened: its folder may be read-only',
   26: 'is no SQLite file, and stays as it is; give the name of a new file',
 }
+/** Code of a damaged file, which is no mistake of the user. */
+const CORRUPT = 11
 
 /** Runs `work` on the file of a book. Errors of SQLite become errors of the command. */
 export function withBookErrors<Result>(path: string, work: () => Result): Result {
@@ -183,8 +192,10 @@ export function asBookError(error: unknown, path: string): unknown {
     return new CommandError(`${place}: the disk is full: make room and repeat the command, which continues`, {
       cause: error,
     })
-  const reason = REASONS[primaryCodeOf(error) ?? 0] ?? `cannot be used: ${errorMessage(error)}`
-  return new CommandError(`${place} ${reason}`, { cause: error })
+  const code = primaryCodeOf(error) ?? 0
+  const reason = REASONS[code]
+  const Kind = reason === undefined || code === CORRUPT ? CommandError : UsageError
+  return new Kind(`${place} ${reason ?? `cannot be used: ${errorMessage(error)}`}`, { cause: error })
 }
 
 /** Opens the statement that writes a row of a table, with its values in the order of the columns. */

@@ -9,7 +9,7 @@ import { computeAnswer, openMemoryLog } from '../../../test/story/memory-log.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { totalsOfRows, type UnpaidTotals } from '../../project/fold/unpaid.ts'
-import { formatAmount } from '../../protocol/amount.ts'
+import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import { recordOf } from '../../protocol/brand.ts'
 import { formatDetailsLine } from '../../protocol/details.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
@@ -84,6 +84,30 @@ const formatted = (totals: UnpaidTotals): unknown =>
 const EVERY = { contestIds: null, kinds: null, after: 0, limit: 1_000 }
 const unpaidAt = (log: Books, at: Ms): unknown => formatted(totalsOfRows(log.unpaid(EVERY), at))
 
+/** Figures of `/summary`, and the rows whose amounts add up to each. */
+const SUMS = [
+  ['spentOnPlay', "counted WHERE type = 'play'"],
+  ['burned', "counted WHERE type = 'burn'"],
+  ['expired', "counted WHERE type = 'expiry'"],
+  ['paidInPrizes', "payments WHERE kind NOT IN ('refund', 'loyalty')"],
+  ['paidInLoyalty', "payments WHERE kind = 'loyalty'"],
+  ['refunded', "payments WHERE kind = 'refund'"],
+] as const
+
+/** Exact sum by the expression that the book advises; null when SQLite refuses it as too large. */
+function exactSum(db: DatabaseSync, source: string): unknown {
+  const advice = String(
+    rows(db, "SELECT meaning FROM descriptions WHERE name = 'exact sums'")[0]?.['meaning'],
+  )
+  const expression = /printf\(.*\)/.exec(advice)?.[0]
+  try {
+    return rows(db, `SELECT ${expression} AS sum FROM ${source}`)[0]?.['sum']
+  } catch (error) {
+    assert.match(String(error), /integer overflow/)
+    return null
+  }
+}
+
 suite('a book', () => {
   test('has the contests, prizes, movements and balances of the API, whichever runs wrote it', () => {
     fc.assert(
@@ -130,7 +154,19 @@ suite('a book', () => {
           }
         }
         assert.deepEqual([...checkedEntries(db)], entries.map(entryOf))
+        const summary = answer(now, 'summary')
+        for (const [figure, source] of SUMS) {
+          const sum = exactSum(db, source)
+          if (sum !== null) assert.equal(sum, summary[figure], figure)
+        }
         if (head.atMs === null || firstAtMs === null) return
+        const unpaid = rows(db, 'SELECT status, kots FROM unpaid')
+        const byStatus = recordOf(UNPAID_STATUSES, (status) =>
+          unpaid
+            .filter((row) => row['status'] === status)
+            .reduce((sum, { kots }) => add(sum, parseAmount(String(kots)) ?? ZERO), ZERO),
+        )
+        assert.deepEqual(formatted(byStatus), unpaidAt(now, head.atMs))
         const range = `from=${formatAt(floorTo(firstAtMs, DAY_MS))}&to=${formatAt(boundOf(floorTo(head.atMs, DAY_MS) + DAY_MS))}`
         const flows = answer(now, 'flows', `${range}&bucket=day&by=kind`)
         assert.deepEqual(rows(db, 'SELECT * FROM flows_by_day ORDER BY atMs'), plain(flows.buckets))
