@@ -117,7 +117,7 @@ export function openBook(path: string): OpenBook {
 /** Makes a book one file that can be copied. False while another program has it open. */
 function leaveWal(db: DatabaseSync): boolean {
   try {
-    db.exec('PRAGMA journal_mode = DELETE')
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
     return true
   } catch (error) {
     if (!isBusy(error)) throw error
@@ -183,7 +183,7 @@ export function asBookError(error: unknown, path: string): unknown {
   const place = shellQuoted(path)
   if (isBusy(error))
     return new CommandError(
-      `${place} is written by another program, such as a second pull: let it end first`,
+      `${place} is in use by another program, such as a second pull: let it end first`,
       {
         cause: error,
       },

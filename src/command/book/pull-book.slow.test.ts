@@ -112,7 +112,7 @@ suite('a book', () => {
     }
   }
 
-  test('is written by one run at a time, and does not change below a reader', async () => {
+  test('is written by one run at a time', async () => {
     const to = at('shared.sqlite')
     const held = Promise.withResolvers<void>()
     await using proxy = await startProxy(service.url, (path) => {
@@ -127,18 +127,11 @@ suite('a book', () => {
     assert.equal(second.code, 1)
     assert.match(
       second.stderr,
-      /^daybook: \S+ is written by another program, such as a second pull: let it end first$/m,
+      /^daybook: \S+ is in use by another program, such as a second pull: let it end first$/m,
     )
     stop.abort()
     assert.match((await first).stderr, /stopped; repeat the command to continue/)
-
-    using reader = new DatabaseSync(whole, { readOnly: true })
-    const count = reader.prepare('SELECT count(*) AS size FROM events')
     assert.equal((await pull(to)).code, 0)
-    reader.exec('BEGIN')
-    assert.equal(count.get()?.['size'], EVENTS)
-    assert.match((await pull(whole)).stderr, /^nothing new: /m)
-    reader.exec('COMMIT')
   })
 
   test('continues after a broken download', async () => {

@@ -22,10 +22,13 @@ suite('pull into a file of SQLite', () => {
   const shown: { log: Pick<PublicLog, 'body'>; id: string } = { log: WHOLE, id: 'a-log' }
   let service: Awaited<ReturnType<typeof serveBodies>>
   let files = 0
+  /** Called while the service is asked for events. */
+  let reading = (): void => undefined
 
   before(async () => {
     service = await serveBodies((asked) => {
       const path = asked.replace('/api/v1/', '')
+      if (path.startsWith('events?')) reading()
       return path === 'status' ? JSON.stringify({ log: shown.id, simulated: false }) : shown.log.body(path)
     })
   })
@@ -88,6 +91,31 @@ suite('pull into a file of SQLite', () => {
     const bytes = readFileSync(to)
     assert.match((await pull(to, WHOLE)).stderr, /^nothing new: /m)
     assert.deepEqual(readFileSync(to), bytes)
+  })
+
+  test('does not change below a reader, and is one file again when nobody reads it', async () => {
+    const { to } = await started()
+    shown.log = WHOLE
+    const counted: unknown[] = []
+    using reader = new DatabaseSync(to, { readOnly: true })
+    const count = (): void =>
+      void counted.push(reader.prepare('SELECT count(*) AS size FROM events').get()?.['size'])
+    reading = () => {
+      if (!reader.isTransaction) reader.exec('BEGIN')
+      count()
+    }
+    const { code, stderr } = await pull(to, WHOLE)
+    reading = () => undefined
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^another program reads it: its newest rows stay in \S+-wal until then$/m)
+    count()
+    assert.deepEqual([...new Set(counted)], [20])
+    reader.exec('COMMIT')
+    count()
+    assert.equal(counted.at(-1), RICH_LOG.length)
+    reader.close()
+    await pull(to, WHOLE)
+    assert.equal(existsSync(`${to}-wal`), false)
   })
 
   test('takes no event that is not in the signed tree', async () => {
