@@ -24,6 +24,8 @@ import { testSigner } from '../story/signing.ts'
 export type ArchiveNode = AsyncDisposable &
   Readonly<{
     directory: string
+    /** Address of the archive. */
+    base: string
     log: LogReader
     appender: Appender
     /** Errors that the server reported. */
@@ -104,6 +106,7 @@ export async function openArchiveNode(commits: readonly (readonly number[])[]): 
     fetchDescribed(`${base}${name}`, { method, headers: { 'accept-encoding': 'identity', ...headers } })
   return {
     directory,
+    base,
     log,
     appender,
     reports,

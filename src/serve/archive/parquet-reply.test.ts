@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileS
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet'
 import { factsByHyparquet, linesByDuckdb, linesByHyparquet } from '../../../test/parquet/parquet-lines.ts'
 import { type ArchiveNode, every, openArchiveNode, publish } from '../../../test/stage/archive-node.ts'
 import { parquetFolder } from '../../log/parquet/parquet-folder.ts'
@@ -87,6 +88,20 @@ suite('the Parquet file of a closed month', () => {
         assert.equal(Buffer.compare(part, whole.subarray(from, to + 1)), 0, `bytes ${from} to ${to}`)
       }
     }
+  })
+
+  test('is read by ranges over HTTP, as by hyparquet in a page', async () => {
+    const url = `${node.base}${NAME}`
+    const file = await asyncBufferFromUrl({ url })
+    const rows = await parquetReadObjects({ file, columns: ['seq', 'tx'], rowStart: 100, rowEnd: 102 })
+    const expected = (await text('/2026-09.jsonl.gz'))
+      .split('\n')
+      .slice(100, 102)
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(
+      rows.map(({ seq, tx }) => ({ seq: Number(seq), tx })),
+      expected.map(({ seq, tx }) => ({ seq, tx })),
+    )
   })
 
   const damages: Readonly<Record<string, (path: string) => void>> = {

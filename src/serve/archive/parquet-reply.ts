@@ -101,10 +101,8 @@ export function openParquetReplies(
   }
 
   return (ask, month) => {
-    const { state, months } = log.snapshot((snapshot) => {
-      return { state: snapshot.month(month), months: snapshot.months() }
-    })
-    if (state === undefined) return monthNotFound(months)
+    const state = log.snapshot((snapshot) => snapshot.month(month))
+    if (state === undefined) return log.snapshot((snapshot) => monthNotFound(snapshot.months()))
     return state.manifest === null ? problemReply(openMonth(month)) : reply(ask, state, 2)
   }
 }
