@@ -2,7 +2,7 @@ import { errorMessage } from '../protocol/error-reason.ts'
 import { fieldsFault } from './fields.ts'
 import { type ConformRun, HELD, notApplicable, type ConformPart, type SentenceVerdict } from './part.ts'
 import { MOVED_MAX, requestText, STANDING_LOG } from './run-script.ts'
-import { RunEnd, type SentAnswer, type SentRequest } from './sender.ts'
+import { ANSWER_BYTES_MAX, RunEnd, type SentAnswer, type SentRequest } from './sender.ts'
 
 /** A sentence of a walk does not hold. */
 class BrokenSentence extends Error {
@@ -83,11 +83,15 @@ export function assertApplies(fact: boolean, needs: string): asserts fact {
   if (!fact) throw new NotApplicable(needs)
 }
 
-/** Asks for an answer with status 200 and the fields of the OpenAPI document. */
+/**
+ * Asks for an answer with status 200 and the fields of the OpenAPI document. `length` is `any` for an answer that may be
+ * longer than what is read, such as the open month.
+ */
 export async function get(
   { sender }: ConformRun,
   target: string,
   more: Partial<SentRequest> = {},
+  length: 'bounded' | 'any' = 'bounded',
 ): Promise<SentAnswer> {
   const request = { method: 'GET', target, ...more }
   const shown = requestText(request)
@@ -96,7 +100,8 @@ export async function get(
     throw new BrokenSentence(shown, 'an answer', error.message)
   })
   assertHolds(answer.code === 200, shown, 'status 200', `status ${answer.code}`)
-  assertHolds(!answer.isCut, shown, 'a whole answer', 'an answer that is too long')
+  assertApplies(!answer.isCut || length === 'bounded', `an answer of ${ANSWER_BYTES_MAX} bytes at most`)
+  assertHolds(!answer.isCut, shown, `${ANSWER_BYTES_MAX} bytes at most`, 'more bytes')
   const fault = fieldsFault(target, answer)
   if (fault !== null) throw new BrokenSentence(shown, fault.wanted, fault.was)
   return answer
