@@ -1,8 +1,11 @@
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer'
 import { columnValue, encodingOf, PARQUET_COLUMNS, PARQUET_FORM, PARQUET_SCHEMA } from './parquet-columns.ts'
 
-/** Most rows of a row group: a reader skips whole groups by their seqs, and the writer holds one in memory. */
-const ROW_GROUP_ROWS = 65_536
+/**
+ * Most rows of a row group. A reader skips whole groups by their seqs, the writer holds one in memory, and DuckDB asks a URL
+ * at least once for each: a scan of five million events takes fewer requests than a minute allows. Part of the form.
+ */
+const ROW_GROUP_ROWS = 131_072
 /** Characters of lines after which a row group ends, so that long texts do not fill the memory. */
 const ROW_GROUP_CHARS = 32 * 1024 * 1024
 
