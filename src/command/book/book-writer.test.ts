@@ -9,12 +9,14 @@ import { computeAnswer, openMemoryLog } from '../../../test/story/memory-log.ts'
 import { randomLogs } from '../../../test/story/random-log.ts'
 import type { Books } from '../../project/fold/books.ts'
 import { totalsOfRows, type UnpaidTotals } from '../../project/fold/unpaid.ts'
-import { add, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
+import { add, billionths, formatAmount, parseAmount, ZERO } from '../../protocol/amount.ts'
 import { recordOf } from '../../protocol/brand.ts'
-import { formatDetailsLine } from '../../protocol/details.ts'
+import { type Details, formatDetailsLine, parseDetails } from '../../protocol/details.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
-import { type Entry, formatEvent } from '../../protocol/event.ts'
-import { boundOf, DAY_MS, floorTo, formatAt, type Ms } from '../../protocol/moment.ts'
+import { type Entry, formatEvent, parseEvent } from '../../protocol/event.ts'
+import { boundOf, DAY_MS, floorTo, formatAt, HOUR_MS, type Ms } from '../../protocol/moment.ts'
+import type { EventType } from '../../protocol/rules.ts'
+import { contestIdOf, seqOf } from '../../protocol/seq.ts'
 import { openBook } from './book-file.ts'
 import { checkedEntries, type BookEntry } from './book-rows.ts'
 import { openBookWriter } from './book-writer.ts'
@@ -213,5 +215,57 @@ suite('a book', () => {
       }),
       { numRuns: 25 },
     )
+  })
+
+  test('gives back the exact line of details with members that this program does not know', () => {
+    const event = parseEvent(
+      '{"seq":1,"type":"price","kind":"usd","at":"2026-10-01T00:00:00.000Z","atMs":1790812800000,"contestId":null,"kots":null,"tx":null}',
+    )
+    const json = '{"from":"an exchange","price":"0.100000000000"}'
+    const detailsLine = `{"seq":1,"details":${json}}`
+    const details = parseDetails(json)
+    const book = openBook(join(folder, 'newer.sqlite'))
+    openBookWriter(book.db).add({ event, details, line: formatEvent(event), detailsLine })
+    assert.deepEqual(
+      [...checkedEntries(book.db)],
+      [{ event, details, line: formatEvent(event), detailsLine }],
+    )
+    assert.deepEqual(rows(book.db, 'SELECT price, json FROM details'), [{ price: '0.100000000000', json }])
+    book[Symbol.dispose]()
+  })
+
+  test('has no amount that a later run corrects on the same day, and no prize unlocked before its midnight', () => {
+    const day = boundOf(Date.UTC(2026, 9, 1))
+    const one = (
+      seq: number,
+      type: EventType,
+      kind: string,
+      kots: bigint,
+      hours: number,
+      details: Details | null,
+    ) => ({
+      event: {
+        seq: seqOf(seq),
+        type,
+        kind,
+        atMs: boundOf(day + hours * HOUR_MS),
+        contestId: type === 'prize' ? contestIdOf(1) : null,
+        kots: billionths(kots),
+        tx: null,
+      },
+      details,
+    })
+    const entries = [
+      one(1, 'burn', 'platform_income', 5n, 1, null),
+      one(2, 'prize', 'winner', 3n, 2, { unlocksAt: boundOf(day + DAY_MS) }),
+      one(3, 'correction', 'burn', -5n, 3, { corrects: seqOf(1) }),
+      one(4, 'treasury', 'deposit', 1n, 25, null),
+    ]
+    const db = bookOf(entries, [2])
+    assert.deepEqual(rows(db, 'SELECT * FROM kinds_by_day'), [])
+    assert.deepEqual(rows(db, 'SELECT locked, payable FROM unpaid_by_day ORDER BY atMs'), [
+      { locked: '0.000000003', payable: '0.000000000' },
+      { locked: '0.000000000', payable: '0.000000003' },
+    ])
   })
 })

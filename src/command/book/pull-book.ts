@@ -178,10 +178,9 @@ async function writeBook(
     book.setFacts({ checkpoint: parseUtf8(served.note) ?? '' })
     const isOneFile = book.finish()
     progress.end()
-    printNotice(
-      context,
-      `${formatCount(size - start, 'event')} of seq ${start + 1} to ${size} added to ${shellQuoted(to)}`,
-    )
+    const added =
+      size > start ? `${formatCount(size - start, 'event')} of seq ${start + 1} to ${size}` : 'no event'
+    printNotice(context, `${added} added to ${shellQuoted(to)}`)
     if (!isOneFile)
       printNotice(
         context,

@@ -37,7 +37,8 @@ export async function verifyBook(
   const { size, root } = await judgeNote(list, db, keys)
   const frontier = await readRows(list, db, path, size, context)
   if (frontier !== null) {
-    list.right('log', `seqs 1 to ${frontier.size} without a gap, each row as the log published it`)
+    const seqs = frontier.size === 0 ? 'no event yet' : `seqs 1 to ${frontier.size} without a gap`
+    list.right('log', `${seqs}, each row as the log published it`)
     if (frontier.size > size) list.unchecked('root', 'the last pull has not ended: repeat it')
     else if (isSame(rootOf(hasher, frontier), root))
       list.right('root', `${formatBase64(root)} is the root over ${formatCount(size, 'event')}`)

@@ -29,7 +29,7 @@ export function pullCommand({ context }: ProgramContext): CommandSpec {
   const months = new Argument('[months]', 'such as 2026-09, 2026-01..2026-09 or 2026-01..')
   const to = optionOf('pull')(
     '--to <path>',
-    'folder for the files, with the paths of the service; or a file .sqlite or .db, which gets the whole log as tables; required',
+    'folder for the files, with the paths of the service, or a file .sqlite or .db for the whole log; required',
   )
   return {
     name: 'pull',
