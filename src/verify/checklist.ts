@@ -14,7 +14,7 @@ export const AUDIT_CHECKS: readonly CheckName[] = [
   'chain',
 ]
 
-/** Name of a check. The last four are of one part of a log. */
+/** Name of a check. The last five are of one part of a log, or of one file of it. */
 export type CheckName =
   | FigureCheck
   | 'signature'
@@ -29,6 +29,7 @@ export type CheckName =
   | 'month'
   | 'proof'
   | 'file'
+  | 'tables'
 
 /** Material of the reader that would make a result firmer: a key from elsewhere, or a checkpoint of an earlier visit. */
 export type Lack = 'key' | 'checkpoint'
