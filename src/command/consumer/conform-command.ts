@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { pacedMs } from '../../client/pace.ts'
 import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { conformParts, findDaybook, type FoundDaybook } from '../../conform/conform.ts'
@@ -27,7 +28,7 @@ export function conformCommand({ context }: ProgramContext): CommandSpec {
     name: 'conform',
     description: 'check that a service answers as PROTOCOL.md says; verify checks that its history is true',
     arguments: [URL_ARGUMENT],
-    options: [only.argParser(listOf((name) => name)).default([], 'all')],
+    options: [only.argParser(listOf(partName)).default([], 'all')],
     help: `Examples:
   daybook conform https://data.example.org
   daybook conform http://127.0.0.1:8080 --only events,stream,walk-events
@@ -36,6 +37,12 @@ It only reads: GET, HEAD and OPTIONS, and a few POSTs without a body that must b
 limit, so a whole run takes about ten minutes of 60 requests each.`,
     run: (url: string, options: { only: readonly string[] }) => conform(url, options.only, context),
   }
+}
+
+/** Parses a word that may name a script or a walk. */
+function partName(text: string): string {
+  if (!/^[a-z-]+$/.test(text)) throw new InvalidArgumentError('a name has lower-case letters and hyphens')
+  return text
 }
 
 /** Runs scripts and walks against a service, and prints a line for each one. */
