@@ -142,16 +142,19 @@ export function encodingOf({ form }: ParquetColumn): Pick<ColumnSource, 'encodin
   }
 }
 
+/** JSON value of a key of an event or of its details. */
+type JsonScalar = string | number | boolean | null
+
 /** Value of a column for the writer, from its JSON. Null when the key is absent. */
-export function columnValue({ form }: ParquetColumn, value: unknown): unknown {
+export function columnValue({ form }: ParquetColumn, value: JsonScalar | undefined): unknown {
   if (value === null || value === undefined) return null
   switch (form.is) {
     case 'integer':
     case 'moment':
-      return BigInt(value as number)
+      return BigInt(Number(value))
     case 'decimal':
       // Unscaled: the text has all decimals of the column.
-      return BigInt((value as string).replace('.', ''))
+      return BigInt(String(value).replace('.', ''))
     case 'rising':
     case 'rising-moment':
     case 'boolean':

@@ -69,7 +69,8 @@ export function readKept(
 export function removeOutdated(folder: string, wanted: ReadonlyMap<Month, ParquetFacts>): void {
   for (const name of namesIn(folder)) {
     const [, text = '', digest] = NAME.exec(name) ?? []
-    const facts = wanted.get(parseMonth(text) ?? ('' as Month))
+    const month = parseMonth(text)
+    const facts = month && wanted.get(month)
     const isOutdated = digest !== undefined && (facts === undefined || factsDigest(facts) !== digest)
     if (isOutdated || name.endsWith(MAKING)) rmSync(join(folder, name), { force: true, recursive: true })
   }
