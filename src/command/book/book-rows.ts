@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { assert } from '../../protocol/brand.ts'
 import { formatAmount, formatPrice, parseAmount, parsePrice, type Amount } from '../../protocol/amount.ts'
 import {
@@ -19,6 +19,9 @@ import { openInsert } from './book-file.ts'
 /** A row of a book by column. */
 export type BookRow = Readonly<Record<string, unknown>>
 
+type ReadRow = Readonly<Record<string, SQLOutputValue>>
+type WrittenValue = string | number | bigint | null
+
 /** An entry with the exact lines that the log published. */
 export type BookEntry = Entry & Readonly<{ line: string; detailsLine: string | null }>
 
@@ -35,13 +38,13 @@ export function openEntryRows(db: DatabaseSync): (entry: BookEntry) => void {
   }
 }
 
-function eventValues({ seq, type, kind, atMs, contestId, kots, tx }: DaybookEvent): readonly SQLInputValue[] {
+function eventValues({ seq, type, kind, atMs, contestId, kots, tx }: DaybookEvent): readonly WrittenValue[] {
   const amounts = kots === null ? [null, null, null] : [formatAmount(kots), kots / WHOLE, kots % WHOLE]
   return [seq, type, kind, formatAt(atMs), atMs, contestId, ...amounts, tx]
 }
 
-function detailsValues(seq: Seq, details: Details, line: string): readonly SQLInputValue[] {
-  const values = DETAILS_FIELDS.flatMap((field): SQLInputValue[] => {
+function detailsValues(seq: Seq, details: Details, line: string): readonly WrittenValue[] {
+  const values = DETAILS_FIELDS.flatMap((field): WrittenValue[] => {
     const value = details[field]
     if (MOMENT_FIELDS.has(field))
       return typeof value === 'number' ? [formatAt(msOf(value)), value] : [null, null]
@@ -101,7 +104,7 @@ export function* checkedEntries(db: DatabaseSync): Generator<BookEntry, void> {
   }
 }
 
-function withLines(row: BookRow): BookEntry {
+function withLines(row: ReadRow): BookEntry {
   try {
     const { event, details } = entryOfRow(row)
     const json = details === null ? null : (row['json'] ?? formatDetails(details))
@@ -112,7 +115,7 @@ function withLines(row: BookRow): BookEntry {
   }
 }
 
-function entryOfRow(row: BookRow): Entry {
+function entryOfRow(row: ReadRow): Entry {
   const { kots, contestId, tx } = row
   const type = String(row['type'])
   assert(isEventType(type), 'a book has events of known types')
@@ -130,7 +133,7 @@ function entryOfRow(row: BookRow): Entry {
   }
 }
 
-function detailsOfRow(row: BookRow): Details {
+function detailsOfRow(row: ReadRow): Details {
   if (typeof row['json'] === 'string') return parseDetails(row['json'])
   const details: Record<string, unknown> = {}
   for (const field of DETAILS_FIELDS) {

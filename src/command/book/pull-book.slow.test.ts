@@ -150,8 +150,7 @@ suite('a book', () => {
       'text.sqlite': () =>
         writeFileSync(at('text.sqlite'), 'no database, but a text of some length\n'.repeat(40)),
       'store.db': () => createStore(at('store.db'), { origin: 'a.test', chain: 'solana', simulated: true }),
-      'other.db': () =>
-        void new DatabaseSync(at('other.db')).exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)'),
+      'other.db': () => new DatabaseSync(at('other.db')).exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)'),
       'newer.sqlite'() {
         writeFileSync(at('newer.sqlite'), readFileSync(whole))
         using db = new DatabaseSync(at('newer.sqlite'))
