@@ -154,7 +154,11 @@ export function openParquetMonths({ data, lines, registry, monotonicMs }: Parts)
       stopped = true
       clearTimeout(idle)
       await thread?.end()
-      removeMakingParquet(parquetFolder(data))
+      try {
+        removeMakingParquet(parquetFolder(data))
+      } catch {
+        // The next start removes them. A line has told of the folder.
+      }
     },
   }
 }
