@@ -174,6 +174,21 @@ suite('pull into a file of SQLite', () => {
     })
   }
 
+  test('into a file whose sums were changed leaves it as it is', async () => {
+    for (const value of ['{', '{}']) {
+      const { to } = await started()
+      {
+        using db = new DatabaseSync(to)
+        db.prepare("UPDATE book_state SET value = ? WHERE name = 'tally'").run(value)
+      }
+      const bytes = readFileSync(to)
+      const { code, stderr } = await pull(to, WHOLE)
+      assert.equal(code, 1)
+      assert.match(stderr, /^daybook: --to: \S+ is damaged: pull into a new file$/m)
+      assert.deepEqual(readFileSync(to), bytes)
+    }
+  })
+
   test('of a log with a wrong signature makes no file', async () => {
     const forged: Pick<PublicLog, 'body'> = {
       body: (path) => (path === 'log/checkpoint' ? publicLog(RICH_LOG).body(path) : WHOLE.body(path)),

@@ -1,6 +1,10 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { isOfSqlite } from '../../log/store/sqlite-error.ts'
 import { rootOf } from '../../tlog/frontier.ts'
 import { type Hash, treeHasher } from '../../tlog/hash.ts'
+import { CommandError } from '../terminal/command-error.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
+import { shellQuoted } from '../terminal/output.ts'
 import { factOf, openExistingBook, withBookErrors } from './book-file.ts'
 import { readState } from './book-state.ts'
 
@@ -21,7 +25,7 @@ export function readBook(path: string): ReadBook | null {
   using db = openExistingBook(path)
   if (db === null) return null
   return withBookErrors(path, () => {
-    const { frontier } = readState(db)
+    const { frontier } = readWholeState(db, path)
     return {
       log: factOf(db, 'log') ?? '',
       origin: factOf(db, 'origin') ?? '',
@@ -31,4 +35,14 @@ export function readBook(path: string): ReadBook | null {
       root: rootOf(treeHasher(NODE_PRIMITIVES.sha256), frontier),
     }
   })
+}
+
+/** The state of a book. Throws a `CommandError` for one that this program did not write. */
+function readWholeState(db: DatabaseSync, path: string): ReturnType<typeof readState> {
+  try {
+    return readState(db)
+  } catch (cause) {
+    if (isOfSqlite(cause)) throw cause
+    throw new CommandError(`--to: ${shellQuoted(path)} is damaged: pull into a new file`, { cause })
+  }
 }
