@@ -14,7 +14,7 @@ import { boundOf, type Ms } from '../../protocol/moment.ts'
 import { openInsert } from './book-file.ts'
 import { valueOf } from './book-repository.ts'
 import type { BookRow } from './book-rows.ts'
-import { type BookTable, FLOWS_BY, FUNDS_BY_DAY, KINDS_BY, UNPAID_BY_DAY } from './book-tables.ts'
+import { type BookTable, FLOWS_BY, FUNDS_BY_DAY, KINDS_BY_MONTH, UNPAID_BY_DAY } from './book-tables.ts'
 
 /** Tables with a row for each day or month. Days and months are those of UTC. */
 type Bucket = keyof typeof FLOWS_BY
@@ -97,9 +97,8 @@ type WriteBucket = (bucket: Bucket, of: OpenBuckets[Bucket], head: Head, tally: 
 
 function openPeriodRows(db: DatabaseSync, unpaid: UnpaidSums): WriteBucket {
   const flowRow = { day: openRow(db, FLOWS_BY.day), month: openRow(db, FLOWS_BY.month) }
-  const kindRow = { day: openRow(db, KINDS_BY.day), month: openRow(db, KINDS_BY.month) }
-  const clear = (table: BookTable) => db.prepare(`DELETE FROM ${table.name} WHERE atMs = ?`)
-  const clearKinds = { day: clear(KINDS_BY.day), month: clear(KINDS_BY.month) }
+  const kindRow = openRow(db, KINDS_BY_MONTH)
+  const clearKinds = db.prepare(`DELETE FROM ${KINDS_BY_MONTH.name} WHERE atMs = ?`)
   const fundRow = openRow(db, FUNDS_BY_DAY)
   const unpaidRow = openRow(db, UNPAID_BY_DAY)
   return (bucket, { startMs, before }, head, tally) => {
@@ -110,11 +109,12 @@ function openPeriodRows(db: DatabaseSync, unpaid: UnpaidSums): WriteBucket {
     assert(flows.ok, 'one bucket has few enough kinds')
     for (const one of flows.value.buckets) {
       flowRow[bucket](one)
-      // A correction may have made an amount of an open bucket zero.
-      clearKinds[bucket].run(one.atMs)
+      if (bucket === 'day') continue
+      // A correction may have made an amount of an open month zero.
+      clearKinds.run(one.atMs)
       for (const figure of KIND_FIGURES) {
         for (const [kind, kots] of Object.entries(one[KIND_MAPS[figure]] ?? {}))
-          kindRow[bucket]({ at: one.at, atMs: one.atMs, figure, kind, kots })
+          kindRow({ at: one.at, atMs: one.atMs, figure, kind, kots })
       }
     }
     if (bucket === 'month') return

@@ -16,6 +16,13 @@ const CORRECTIONS = `FROM details d
 JOIN events e ON e.seq = d.seq
 JOIN events cancelled ON cancelled.seq = d.corrects`
 
+/** Advice for exact sums, a comment of the view `counted`. */
+const EXACT_SUMS = `Amounts are text with nine decimals, because SQLite has no exact decimals. An exact sum, which is not negative:
+  printf('%d.%09d', sum(kotsWhole) + sum(kotsBillionths) / 1000000000, sum(kotsBillionths) % 1000000000)
+A sum that may be negative has its sign in both parts. For another column with an amount, kotsWhole is
+CAST(kots AS INTEGER), and kotsBillionths is CAST(substr(kots, -9) AS INTEGER), negative when the amount is.
+SQLite reports an overflow beyond 9.2e18 whole tokens, and never gives a wrong sum.`
+
 const VIEWS: readonly BookView[] = [
   {
     name: 'corrections',
@@ -30,7 +37,8 @@ WHERE d.corrects IS NOT NULL`,
     name: 'counted',
     meaning:
       'Events as figures count them: a correction has a negative amount, and the type and kind of the event that it cancels',
-    sql: `SELECT ${MOVED}, NULL AS corrects FROM events WHERE type <> 'correction'
+    sql: `/* ${EXACT_SUMS} */
+SELECT ${MOVED}, NULL AS corrects FROM events WHERE type <> 'correction'
 UNION ALL
 SELECT ${REVERSED}, d.corrects
 ${CORRECTIONS}
@@ -81,13 +89,6 @@ FROM (
   },
 ]
 
-/** Advice for exact sums, kept in the file beside the descriptions of its columns. */
-const EXACT_SUMS = `Amounts are text with nine decimals, because SQLite has no exact decimals. An exact sum, which is not negative:
-  printf('%d.%09d', sum(kotsWhole) + sum(kotsBillionths) / 1000000000, sum(kotsBillionths) % 1000000000)
-A sum that may be negative has its sign in both parts. For another column with an amount, kotsWhole is
-CAST(kots AS INTEGER), and kotsBillionths is CAST(substr(kots, -9) AS INTEGER), negative when the amount is.
-SQLite reports an overflow beyond 9.2e18 whole tokens, and never gives a wrong sum.`
-
 /** Indexes that `pull` itself needs while it reads the log. */
 const OWN_INDEXES: readonly string[] = [
   'CREATE INDEX details_corrects ON details (corrects) WHERE corrects IS NOT NULL',
@@ -113,7 +114,7 @@ const GUARDS: readonly string[] = [BOOK_EVENTS, BOOK_DETAILS].flatMap(({ name })
   ),
 )
 
-/** Statements that make the tables of an empty book, and describe them in the file itself. */
+/** Statements that make the tables of an empty book. Their comments stay in the file, where `.schema` shows them. */
 export const BOOK_SCHEMA: readonly string[] = [
   `PRAGMA application_id = ${BOOK_APPLICATION_ID}`,
   `PRAGMA user_version = ${BOOK_FORM}`,
@@ -125,20 +126,13 @@ export const BOOK_SCHEMA: readonly string[] = [
   name TEXT PRIMARY KEY, -- Sums from which the next pull goes on; not for readers
   value TEXT NOT NULL
 ) STRICT`,
-  `CREATE TABLE descriptions (
-  name TEXT NOT NULL, -- Table or view
-  field TEXT NOT NULL, -- Column; empty for the table itself
-  meaning TEXT NOT NULL,
-  PRIMARY KEY (name, field)
-) STRICT, WITHOUT ROWID`,
   ...BOOK_TABLES.map(createTable),
   ...VIEWS.map(({ name, meaning, sql }) => `CREATE VIEW ${name} AS -- ${meaning}\n${sql}`),
   ...OWN_INDEXES,
   ...GUARDS,
-  describe(),
 ]
 
-function createTable({ name, columns, key }: BookTable): string {
+function createTable({ name, meaning, columns, key }: BookTable): string {
   const isRowid = key.length === 1 && columns.find((one) => one.name === key[0])?.type === 'INTEGER'
   const lines = columns.map((one, index) => {
     const ending = index === columns.length - 1 && isRowid ? '' : ','
@@ -146,24 +140,10 @@ function createTable({ name, columns, key }: BookTable): string {
     return `  ${quoted(one.name)} ${one.type}${constraint}${ending} -- ${one.meaning}`
   })
   const last = isRowid ? [] : [`  PRIMARY KEY (${key.map(quoted).join(', ')})`]
-  return `CREATE TABLE ${name} (\n${[...lines, ...last].join('\n')}\n) STRICT${isRowid ? '' : ', WITHOUT ROWID'}`
+  return `CREATE TABLE ${name} ( -- ${meaning}\n${[...lines, ...last].join('\n')}\n) STRICT${isRowid ? '' : ', WITHOUT ROWID'}`
 }
 
 /** Name of a column in SQL. */
-export function quoted(name: string): string {
+function quoted(name: string): string {
   return /^\w+$/.test(name) ? name : `"${name}"`
-}
-
-function describe(): string {
-  const rows = [
-    ['exact sums', '', EXACT_SUMS],
-    ...BOOK_TABLES.flatMap(({ name, meaning, columns }) => [
-      [name, '', meaning],
-      ...columns.map((one) => [name, one.name, one.meaning]),
-    ]),
-    ...VIEWS.map(({ name, meaning }) => [name, '', meaning]),
-  ]
-  const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
-  const values = rows.map((row) => `(${row.map(text).join(', ')})`)
-  return `INSERT INTO descriptions (name, field, meaning) VALUES\n${values.join(',\n')}`
 }

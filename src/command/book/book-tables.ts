@@ -1,7 +1,11 @@
-import { DETAILS_FIELDS, MOMENT_FIELDS } from '../../protocol/details.ts'
 import { UNPAID_STATUSES } from '../../protocol/enumerations.ts'
 import { detailMeaning } from '../../protocol/schema.ts'
-import { type Column, EVENT_COLUMNS, TABLE_COLUMNS } from '../../serve/describe/dataset-columns.ts'
+import {
+  type Column,
+  EVENT_COLUMNS,
+  PARQUET_FIELDS,
+  TABLE_COLUMNS,
+} from '../../serve/describe/dataset-columns.ts'
 
 /** Column of a table of a book. A decimal is text, because SQLite has no exact decimals. */
 type BookColumn = Readonly<{
@@ -53,13 +57,6 @@ const complete = column(
   'INTEGER',
   'Whether an event at or after the bucket’s end has been published: 1 or 0',
 )
-const kindAmounts: readonly BookColumn[] = [
-  ...bucket,
-  column('figure', 'TEXT', 'spentOnPlay, paidInPrizes or burned'),
-  column('kind', 'TEXT', 'Kind of play, of payout or of burn'),
-  column('kots', 'TEXT', 'Tokens of this kind in the bucket; absent rows are zero'),
-]
-
 export const BOOK_EVENTS: BookTable = {
   name: 'events',
   meaning: 'Every event of the log, with its eight fields as published',
@@ -80,13 +77,9 @@ export const BOOK_DETAILS: BookTable = {
   meaning: 'Details of the events that have some, a column for each member',
   columns: [
     seq,
-    ...DETAILS_FIELDS.flatMap((field) => {
-      const meaning = detailMeaning(field)
-      if (MOMENT_FIELDS.has(field)) return pair(field, meaning, 'optional')
-      const isText = ['title', 'month', 'digest', 'url', 'price', 'reason'].includes(field)
-      const said = field === 'claim' ? `${meaning}: 1 or 0` : meaning
-      return [column(field, isText ? 'TEXT' : 'INTEGER', said, 'optional')]
-    }),
+    ...PARQUET_FIELDS.slice(EVENT_COLUMNS.length).flatMap((field) =>
+      field.form.is === 'moment' ? pair(field.name, field.meaning, 'optional') : columnsOf([field]),
+    ),
     column('json', 'TEXT', 'The whole object, only when it has members without a column here', 'optional'),
   ],
   key: ['seq'],
@@ -178,35 +171,26 @@ export const LOYALTY_RUNS: BookTable = {
   key: ['month'],
 }
 
-export const FLOWS_BY = {
-  day: {
-    name: 'flows_by_day',
-    meaning: 'Movements in each UTC day, as in `/flows?bucket=day`',
-    columns: columnsOf(TABLE_COLUMNS.flows),
-    key: ['atMs'],
-  },
-  month: {
-    name: 'flows_by_month',
-    meaning: 'Movements in each calendar month, as in `/flows?bucket=month`',
-    columns: columnsOf(TABLE_COLUMNS.flows),
-    key: ['atMs'],
-  },
-} as const satisfies Record<string, BookTable>
+const flowsBy = (per: 'day' | 'month', period: string): BookTable => ({
+  name: `flows_by_${per}`,
+  meaning: `Movements in each ${period}, as in \`/flows?bucket=${per}\``,
+  columns: columnsOf(TABLE_COLUMNS.flows),
+  key: ['atMs'],
+})
 
-export const KINDS_BY = {
-  day: {
-    name: 'kinds_by_day',
-    meaning: 'Movements in each UTC day by kind, as in `/flows?bucket=day&by=kind`',
-    columns: kindAmounts,
-    key: ['atMs', 'figure', 'kind'],
-  },
-  month: {
-    name: 'kinds_by_month',
-    meaning: 'Movements in each calendar month by kind, as in `/flows?bucket=month&by=kind`',
-    columns: kindAmounts,
-    key: ['atMs', 'figure', 'kind'],
-  },
-} as const satisfies Record<string, BookTable>
+export const FLOWS_BY = { day: flowsBy('day', 'UTC day'), month: flowsBy('month', 'calendar month') } as const
+
+export const KINDS_BY_MONTH: BookTable = {
+  name: 'kinds_by_month',
+  meaning: 'Movements in each calendar month by kind, as in `/flows?bucket=month&by=kind`',
+  columns: [
+    ...bucket,
+    column('figure', 'TEXT', 'spentOnPlay, paidInPrizes or burned'),
+    column('kind', 'TEXT', 'Kind of play, of payout or of burn'),
+    column('kots', 'TEXT', 'Tokens of this kind in the month; absent rows are zero'),
+  ],
+  key: ['atMs', 'figure', 'kind'],
+}
 
 export const FUNDS_BY_DAY: BookTable = {
   name: 'funds_by_day',
@@ -241,8 +225,7 @@ export const BOOK_TABLES: readonly BookTable[] = [
   LOYALTY_RUNS,
   FLOWS_BY.day,
   FLOWS_BY.month,
-  KINDS_BY.day,
-  KINDS_BY.month,
+  KINDS_BY_MONTH,
   FUNDS_BY_DAY,
   UNPAID_BY_DAY,
 ]

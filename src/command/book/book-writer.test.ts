@@ -98,10 +98,8 @@ const SUMS = [
 
 /** Exact sum by the expression that the book advises; null when SQLite refuses it as too large. */
 function exactSum(db: DatabaseSync, source: string): unknown {
-  const advice = String(
-    rows(db, "SELECT meaning FROM descriptions WHERE name = 'exact sums'")[0]?.['meaning'],
-  )
-  const expression = /printf\(.*\)/.exec(advice)?.[0]
+  const advice = rows(db, "SELECT sql FROM sqlite_schema WHERE name = 'counted'")[0]?.['sql']
+  const expression = /printf\(.*\)/.exec(String(advice))?.[0]
   try {
     return rows(db, `SELECT ${expression} AS sum FROM ${source}`)[0]?.['sum']
   } catch (error) {
@@ -170,18 +168,16 @@ suite('a book', () => {
         )
         assert.deepEqual(formatted(byStatus), unpaidAt(now, head.atMs))
         const range = `from=${formatAt(floorTo(firstAtMs, DAY_MS))}&to=${formatAt(boundOf(floorTo(head.atMs, DAY_MS) + DAY_MS))}`
-        const flows = answer(now, 'flows', `${range}&bucket=day&by=kind`)
-        assert.deepEqual(rows(db, 'SELECT * FROM flows_by_day ORDER BY atMs'), plain(flows.buckets))
-        assert.deepEqual(
-          rows(db, 'SELECT * FROM flows_by_month ORDER BY atMs'),
-          plain(answer(now, 'flows', `${range}&bucket=month`).buckets),
-        )
+        const days = answer(now, 'flows', `${range}&bucket=day`).buckets
+        assert.deepEqual(rows(db, 'SELECT * FROM flows_by_day ORDER BY atMs'), plain(days))
+        const months = answer(now, 'flows', `${range}&bucket=month&by=kind`).buckets
+        assert.deepEqual(rows(db, 'SELECT * FROM flows_by_month ORDER BY atMs'), plain(months))
         assert.deepEqual(
           rows(
             db,
-            "SELECT atMs, kind, kots FROM kinds_by_day WHERE figure = 'paidInPrizes' ORDER BY atMs, kind",
+            "SELECT atMs, kind, kots FROM kinds_by_month WHERE figure = 'paidInPrizes' ORDER BY atMs, kind",
           ),
-          flows.buckets.flatMap(({ atMs, paidByKind = {} }) =>
+          months.flatMap(({ atMs, paidByKind = {} }) =>
             Object.entries(paidByKind)
               .filter(([, kots]) => kots !== '0.000000000')
               .map(([kind, kots]) => ({ atMs, kind, kots })),
@@ -234,7 +230,7 @@ suite('a book', () => {
     book[Symbol.dispose]()
   })
 
-  test('has no amount that a later run corrects on the same day, and no prize unlocked before its midnight', () => {
+  test('has no amount that a later run corrects in the same month, and no prize unlocked before its midnight', () => {
     const day = boundOf(Date.UTC(2026, 9, 1))
     const one = (
       seq: number,
@@ -262,7 +258,7 @@ suite('a book', () => {
       one(4, 'treasury', 'deposit', 1n, 25, null),
     ]
     const db = bookOf(entries, [2])
-    assert.deepEqual(rows(db, 'SELECT * FROM kinds_by_day'), [])
+    assert.deepEqual(rows(db, 'SELECT * FROM kinds_by_month'), [])
     assert.deepEqual(rows(db, 'SELECT locked, payable FROM unpaid_by_day ORDER BY atMs'), [
       { locked: '0.000000003', payable: '0.000000000' },
       { locked: '0.000000000', payable: '0.000000003' },

@@ -5,9 +5,8 @@ import { SURROUNDINGS } from '../../client/surroundings.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import type { ArchiveIndex, LogKeys } from '../../protocol/endpoints/file-endpoints.ts'
 import { nextSeq } from '../../protocol/seq.ts'
-import { readCheckpoint } from '../../tlog/checkpoint.ts'
 import { isSame, treeHasher } from '../../tlog/hash.ts'
-import { formatUtf8, formatVkey, parseUtf8 } from '../../tlog/note.ts'
+import { formatVkey, parseUtf8 } from '../../tlog/note.ts'
 import type { Tree } from '../../tlog/proof.ts'
 import { type ExpectedNext, readDetailsLine, readEventLine } from '../../verify/reading/entry-lines.ts'
 import { WrongError } from '../../verify/reading/finding.ts'
@@ -110,17 +109,15 @@ function otherLog(to: string, { log, size, origin }: ReadBook, { logId, formerLo
 /** Throws a `CommandError` unless the signed tree continues the tree of a book. */
 async function demandContinued(
   to: string,
-  { checkpoint: note, size, root }: ReadBook,
+  { kept, size, root }: ReadBook,
   served: ServedCheckpoint,
   tree: SignedTree,
 ): Promise<void> {
   const refused = (what: string): CommandError =>
     new CommandError(`${shellQuoted(to)}: ${what}. It stays as it is: keep it as evidence`)
-  const kept = note === null ? null : readCheckpoint(formatUtf8(note))
-  if (kept !== null && kept.ok) {
-    const { checkpoint } = kept.value
-    await tree.prove(checkpoint.size)
-    const { finding } = historyOf({ name: to, note: formatUtf8(note ?? ''), checkpoint }, served, tree)
+  if (kept !== null) {
+    await tree.prove(kept.checkpoint.size)
+    const { finding } = historyOf({ name: to, ...kept }, served, tree)
     if (finding !== null) throw refused(finding.what)
   }
   if (size > served.checkpoint.size)
@@ -134,14 +131,8 @@ const NO_HASH = new Uint8Array(0)
 
 /** Whether a book ends with this signed tree already. */
 function isCurrent(before: ReadBook | null, { served }: ShownLog): boolean {
-  const kept =
-    before === null || before.checkpoint === null ? null : readCheckpoint(formatUtf8(before.checkpoint))
-  return (
-    kept !== null &&
-    kept.ok &&
-    kept.value.checkpoint.size === served.checkpoint.size &&
-    before?.size === served.checkpoint.size
-  )
+  const { size } = served.checkpoint
+  return before?.size === size && before.kept?.checkpoint.size === size
 }
 
 /** Writes the entries that a book lacks, and then the checkpoint. */

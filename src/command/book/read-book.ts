@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isOfSqlite } from '../../log/store/sqlite-error.ts'
+import { type Checkpoint, readCheckpoint } from '../../tlog/checkpoint.ts'
 import { rootOf } from '../../tlog/frontier.ts'
 import { type Hash, treeHasher } from '../../tlog/hash.ts'
+import { formatUtf8 } from '../../tlog/note.ts'
 import { CommandError } from '../terminal/command-error.ts'
 import { NODE_PRIMITIVES } from '../terminal/node-primitives.ts'
 import { shellQuoted } from '../terminal/output.ts'
@@ -14,8 +16,8 @@ export type ReadBook = Readonly<{
   origin: string
   /** Verifier keys, separated by line feeds. */
   keys: string
-  /** Signed note; null until a run has ended. */
-  checkpoint: string | null
+  /** Signed checkpoint of its newest end; null until a run has ended. */
+  kept: Readonly<{ note: Uint8Array; checkpoint: Checkpoint }> | null
   size: number
   root: Hash
 }>
@@ -26,11 +28,13 @@ export function readBook(path: string): ReadBook | null {
   if (db === null) return null
   return withBookErrors(path, () => {
     const { frontier } = readWholeState(db, path)
+    const note = formatUtf8(factOf(db, 'checkpoint') ?? '')
+    const read = readCheckpoint(note)
     return {
       log: factOf(db, 'log') ?? '',
       origin: factOf(db, 'origin') ?? '',
       keys: factOf(db, 'keys') ?? '',
-      checkpoint: factOf(db, 'checkpoint'),
+      kept: read.ok ? { note, checkpoint: read.value.checkpoint } : null,
       size: frontier.size,
       root: rootOf(treeHasher(NODE_PRIMITIVES.sha256), frontier),
     }
