@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
+import { trillionths } from '../../src/protocol/amount.ts'
 import { DAY_MS, HOUR_MS, msOf } from '../../src/protocol/moment.ts'
 import type { Flows, Funds } from '../../src/protocol/endpoints/figure-endpoints.ts'
 import { openApiStage } from '../stage/api-stage.ts'
-import { LAUNCH, plan } from '../story/api-story.ts'
+import { LAUNCH, plan, type StoryEvent } from '../story/api-story.ts'
 import {
   assertNoSidewaysScroll,
   assertThemesSound,
@@ -159,12 +160,73 @@ suite('a chart', () => {
   }
 })
 
+/** Events of a day of the story: two rounds of a play, a prize, its payout, a burn and a price. */
+const DAY_EVENTS = 10
+
+/** Ninety days with amounts. The first one has a round only. */
+const DAILY: readonly StoryEvent[] = [
+  { type: 'treasury', kind: 'deposit', kots: '60000000' },
+  { type: 'treasury', kind: 'withdrawal', kots: '1' },
+  plan(1, 'A long one', HOUR_MS),
+  { type: 'contest', kind: 'opened', contestId: 1 },
+  { type: 'pool', kind: 'top_up', contestId: 1, kots: '40000000' },
+  ...Array.from({ length: 179 }, (_, round): readonly StoryEvent[] => [
+    { type: 'play', kind: 'entry', contestId: 1, kots: '170000' },
+    { type: 'prize', kind: 'winner', contestId: 1, kots: '190000' },
+    { type: 'payout', kind: 'winner', contestId: 1, kots: '190000', tx: `transaction-${round}` },
+    { type: 'burn', kind: 'platform_income', kots: '1900' },
+    {
+      type: 'price',
+      kind: 'usd',
+      details: { price: trillionths(30_000_000_000n + BigInt(round) * 100_000_000n) },
+    },
+  ]).flat(),
+]
+
+suite('the labels of an axis', () => {
+  test('lie over no bar and no line, of a day or of ninety, on a phone and on a wide screen', async () => {
+    await using days = await openApiStage({ story: DAILY, apartMs: DAY_MS / DAY_EVENTS })
+    days.setNow(msOf(LAUNCH + 92 * DAY_MS))
+    const ranges = [1, 2, 5, 30, 90].map(
+      (count) => `?from=${msOf(LAUNCH)}&to=${msOf(LAUNCH + count * DAY_MS)}`,
+    )
+    for (const path of [
+      '/',
+      '/archive',
+      '/contests/1/ledger',
+      ...ranges.map((range) => `/flows${range}&bucket=day`),
+    ]) {
+      await using sight = await pages.browser.see(`http://127.0.0.1:${days.port}${path}`)
+      for (const viewport of [NARROW, WIDE]) {
+        await sight.page.setViewportSize(viewport)
+        for (const plot of await sight.page.locator('svg.plot').all()) {
+          const labels = await edgesOf(plot.locator('.halo[data-axis]'))
+          const marks = await edgesOf(plot.locator('svg svg path'))
+          assert.ok(labels.length > 0 && marks.length > 0, path)
+          const end = Math.max(...labels.map(({ right }) => right))
+          const start = Math.min(...marks.map(({ left }) => left))
+          assert.ok(end <= start, `${path} at ${viewport.width} pixels: ${end} is right of ${start}`)
+        }
+      }
+    }
+  })
+})
+
+function edgesOf(found: ReturnType<BrowserPage['page']['locator']>): Promise<readonly DOMRect[]> {
+  return found.evaluateAll((all) =>
+    all.map((one) => {
+      const { left, right, top, bottom } = (one as unknown as Element).getBoundingClientRect()
+      return { left, right, top, bottom }
+    }),
+  )
+}
+
 suite('the patterns', () => {
   test('are whole without a script, and let the reader choose a UTC offset', async () => {
     await using sight = await pages.see('/patterns', { javaScriptEnabled: false })
     const { page } = sight
     assert.equal(await page.locator('table.heat:visible').count(), 1)
-    assert.equal(await page.locator('svg.week:visible').count(), 5)
+    assert.equal(await page.locator('svg.plot:visible').count(), 5)
     await page.locator('select[name=tz]').selectOption('345')
     await page.getByRole('button', { name: 'Show' }).click()
     assert.match(page.url(), /[?&]tz=345$/)

@@ -17,12 +17,15 @@ const HOURS = '/flows?from=2026-10-01&to=2026-10-02&bucket=hour'
 const answerOf = async <Answer>(path: string): Promise<Answer> =>
   (await (await pages.api.get(`/api/v1${path}`)).json()) as Answer
 
+/** Width of the labels left of a plot. */
+const AXIS_WIDTH = 48
+
 /** A place on a plot, in pixels of the window. */
 async function placeOf({ page }: BrowserPage, plot: string, share: number) {
   const found = page.locator(plot)
   await found.scrollIntoViewIfNeeded()
   const { x, y, width } = (await found.boundingBox()) ?? assert.fail()
-  return { x: x + share * width, y: y + 60 }
+  return { x: x + AXIS_WIDTH + share * (width - AXIS_WIDTH), top: y, y: y + 60 }
 }
 
 async function pointAt(sight: BrowserPage, plot: string, share: number): Promise<void> {
@@ -189,14 +192,8 @@ suite('a chart', () => {
     await using week = await pages.see('/patterns')
     const { cells } = await answerOf<Patterns>('/patterns')
     const most = cells.findIndex(({ plays }) => plays > 0)
-    const plot = week.page.locator('#plays svg.week')
-    await plot.scrollIntoViewIfNeeded()
-    const { x, y, width } = (await plot.boundingBox()) ?? assert.fail()
-    const margin = 48
-    await week.page.mouse.move(
-      x + margin + (((most % 24) + 0.5) / 24) * (width - margin),
-      y + (Math.floor(most / 24) + 0.5) * 18,
-    )
+    const { x, top } = await placeOf(week, '#plays svg.plot', ((most % 24) + 0.5) / 24)
+    await week.page.mouse.move(x, top + (Math.floor(most / 24) + 0.5) * 18)
     const [hour] = await cardOf(week, '#plays')
     assert.ok(hour?.endsWith(` ${about(String(cells[most]?.plays))}`) === true, hour ?? '')
   })

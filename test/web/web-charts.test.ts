@@ -181,7 +181,7 @@ suite('the funds', () => {
   test('have a plot each, over the same time', async () => {
     const page = await textOf('/funds')
     const days = page
-      .split(/<svg\s+class="plot"/)
+      .split(/<svg\s+class="plot inset"/)
       .slice(1)
       .map((svg) =>
         [...svg.matchAll(/data-axis=""[^>]*dx="5"[^>]*>\s*([^<]*?)\s*</g)]

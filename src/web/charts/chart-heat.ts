@@ -88,7 +88,7 @@ export function heatPlot({ id, name, cells, byDay }: Heat): Html {
   const steps = heatSteps(cells)
   const described = DAYS.map((day, row) => `${day}: ${byDay[row] ?? ''}.`).join(' ')
   return html`<svg
-    class="plot week"
+    class="plot inset"
     height="${WEEK_HEIGHT + 24}"
     role="img"
     aria-labelledby="${id}-title ${id}-desc"

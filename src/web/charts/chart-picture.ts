@@ -1,4 +1,4 @@
-import { contentOf, DATES_HEIGHT, type Plot, PLOT_HEIGHTS } from './chart-plot.ts'
+import { axisWidth, contentOf, DATES_HEIGHT, type Plot, PLOT_HEIGHTS } from './chart-plot.ts'
 import { grouped } from '../markup/chart-scale.ts'
 import type { AsOf } from '../../protocol/endpoints/resource-fields.ts'
 import { colourOf } from '../markup/colours.ts'
@@ -45,8 +45,15 @@ export function chartPicture(caption: Caption, plots: readonly Plot[], view: Pic
         : html`<text class="ink" x="${SIDE}" y="${y + 14}">${plot.title}</text>`
     const top = name === null ? y : y + NAME
     y = top + PLOT_HEIGHTS[plot.size] + (plot.dated ? DATES_HEIGHT : 0) + AFTER
+    const axis = axisWidth(plot)
     return html`${name}
-      <svg x="${SIDE}" y="${top}" width="${PLOT_WIDTH}" height="${y - top - AFTER}" overflow="visible">
+      <svg
+        x="${SIDE + axis}"
+        y="${top}"
+        width="${PLOT_WIDTH - axis}"
+        height="${y - top - AFTER}"
+        overflow="visible"
+      >
         ${contentOf(plot, 'picture')}
       </svg>`
   })

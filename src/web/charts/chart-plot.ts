@@ -14,6 +14,8 @@ export const PLOT_HEADS: Readonly<Record<PlotSize, number>> = { tall: 52, short:
 export const DATES_HEIGHT = 24
 /** Distance of an axis label from its line. */
 const LABEL_GAP = 5
+/** Width left of a plot for the labels of its vertical axis, in pixels. Class `inset` has the same on a page. */
+const AXIS_WIDTH = 48
 
 /** Number of a series, which decides its colour: spent, paid, burned, price. */
 export type SeriesStyle = 1 | 2 | 3 | 4
@@ -113,12 +115,17 @@ export function marksRead(marks: readonly ReadMark[], size: PlotSize): Html | nu
   return html` data-marks="${JSON.stringify(rows)}"`
 }
 
-/** Plot on a page, as wide as its container, with text of the page's size. */
+/** Width of the labels left of a plot, in pixels: none without a vertical axis. */
+export function axisWidth({ y }: Pick<Plot, 'y'>): number {
+  return y.length === 0 ? 0 : AXIS_WIDTH
+}
+
+/** Plot on a page, with its axis as wide as its container, and with text of the page's size. */
 export function plotOnPage(plot: Plot): Html {
   const { id, title, description, size, dated, read } = plot
   const height = PLOT_HEIGHTS[size] + (dated ? DATES_HEIGHT : 0)
   return html`<svg
-    class="plot"
+    class="plot${axisWidth(plot) === 0 ? '' : ' inset'}"
     id="${id}"
     height="${height}"
     role="img"
@@ -137,7 +144,7 @@ export function contentOf(
   form: 'page' | 'picture',
 ): Html {
   const height = PLOT_HEIGHTS[size]
-  return html`${y.map((mark) => hairline(mark, height))}
+  return html`${y.map(({ share }) => acrossAt('hair', share * height))}
     <svg width="100%" height="${height}" overflow="visible">
       <svg
         viewBox="0 0 ${BOX} ${BOX}"
@@ -150,9 +157,9 @@ export function contentOf(
       </svg>
       ${shapes}
     </svg>
-    ${base === null ? null : html`<line class="axis" x2="100%" y1="${lineAt(base * height)}" y2="${lineAt(base * height)}" />`}
+    ${base === null ? null : acrossAt('axis', base * height)}
     ${x.map((mark) => timeMark(mark, { height, dated, form }))}
-    ${y.map((mark) => axisLabel(mark, { height, base, form }))} ${words.map(wordsHtml)}`
+    ${y.map((mark) => axisLabel(mark, height, base))} ${words.map(wordsHtml)}`
 }
 
 /** Middle of a pixel, where a line of one pixel is sharp. */
@@ -160,20 +167,16 @@ function lineAt(y: number): number {
   return Math.round(y) + 0.5
 }
 
-function hairline({ share }: Mark, height: number): Html {
-  return html`<line class="hair" x2="100%" y1="${lineAt(share * height)}" y2="${lineAt(share * height)}" />`
+/** Line across a plot and the labels on its left. */
+function acrossAt(kind: 'hair' | 'axis', y: number): Html {
+  return html`<line class="${kind}" x1="-${AXIS_WIDTH}" x2="100%" y1="${lineAt(y)}" y2="${lineAt(y)}" />`
 }
 
-type AxisPlace = Readonly<{ height: number; base: number | null; form: 'page' | 'picture' }>
-
-/** Label above a line. A page has a shorter one for narrow plots if it differs. */
-function axisLabel({ share, label, brief }: Mark, { height, base, form }: AxisPlace): Html | null {
+/** Label above a line, left of the plot. */
+function axisLabel({ share, label }: Mark, height: number, base: number | null): Html | null {
   if (share === base) return null
   const y = Math.round(share * height) - LABEL_GAP
-  const text = (kind: string, said: string): Html =>
-    html`<text data-axis="" class="halo${kind}" y="${y}">${said}</text>`
-  if (label === brief || form === 'picture') return text('', label)
-  return html`${text(' w', label)} ${text(' nw', brief)}`
+  return html`<text data-axis="" class="halo" x="-${AXIS_WIDTH}" y="${y}">${label}</text>`
 }
 
 /** Height of a row of labels, and of letters below their base line. */

@@ -15,10 +15,10 @@ import { rounded } from '../markup/chart-scale.ts'
 export type TimeMark = Readonly<{ share: number; label: string; fits: 'both' | 'wide' | 'none' }>
 
 /** Plots in which labels fit: the least width of each in pixels, and the most labels. */
-const WIDE = { width: 560, marks: 9 }
-const NARROW = { width: 280, marks: 4 }
-/** Most pixels that a label takes beside its mark. */
-const LABEL_WIDTH = 54
+const WIDE = { width: 512, marks: 9 }
+const NARROW = { width: 240, marks: 4 }
+/** Room in pixels that a label has from its mark to the end of the plot. A long one takes a few of the page's edge. */
+const LABEL_WIDTH = 48
 
 const DAY_MS = 86_400_000
 const MONTH_MS = 30 * DAY_MS

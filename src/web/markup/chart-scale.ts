@@ -4,8 +4,8 @@ import { scaleLinear } from 'd3-scale'
 /** Figure as in the API: an exact decimal string, or null if unknown. */
 export type ChartValue = string | null
 
-/** Mark on an axis: its position as a share of the axis, its label, and a shorter label for narrow charts. */
-export type Mark = Readonly<{ share: number; label: string; brief: string }>
+/** Mark on an axis: its position as a share of the axis, and its label. */
+export type Mark = Readonly<{ share: number; label: string }>
 
 /** Vertical axis. Positions are shares of its height, 0 at the top. */
 export type Scale = Readonly<{
@@ -48,11 +48,9 @@ export function scaleOf(figures: Iterable<ChartValue>, form: AxisForm = {}): Sca
     if (ticks.length > MARKS_MAX && aim > 1) continue
     const [first = low, last = high] = linear.domain()
     const step = tickStep(first, last, aim)
-    const label = labelsOf(ticks, step, SIZES)
-    // Thousands are brief only as whole ones.
-    const brief = step < 1_000 ? label : labelsOf(ticks, step, BRIEF_SIZES)
+    const label = labelsOf(ticks, step)
     return {
-      marks: ticks.map((tick) => ({ share: rounded(linear(tick)), label: label(tick), brief: brief(tick) })),
+      marks: ticks.map((tick) => ({ share: rounded(linear(tick)), label: label(tick) })),
       zero: rounded(Math.min(1, linear(0))),
       ends: [linear.invert(1), linear.invert(0)],
       place: (figure) => rounded(linear(Number(figure))),
@@ -83,24 +81,20 @@ function rangeOf(figures: Iterable<ChartValue>): ReturnType<typeof domainOf> {
   return { low: low - around, high: high + around, flat: false }
 }
 
-type Sizes = readonly (readonly [size: number, letter: string])[]
-
-const SIZES: Sizes = [
-  [1e12, ' T'],
-  [1e9, ' B'],
-  [1e6, ' M'],
-]
-const BRIEF_SIZES: Sizes = [
+const SIZES: readonly (readonly [size: number, letter: string])[] = [
   [1e12, 'T'],
   [1e9, 'B'],
   [1e6, 'M'],
   [1e3, 'k'],
 ]
 
-/** Formatter of an axis's labels: all in full, or all in the greatest unit that fits. */
-function labelsOf(ticks: readonly number[], step: number, sizes: Sizes): (tick: number) => string {
+/** Formatter of an axis's labels: all in the greatest unit that fits, but in thousands only if these are whole. */
+function labelsOf(ticks: readonly number[], step: number): (tick: number) => string {
   const greatest = Math.max(...ticks.map(Math.abs))
-  const [size, letter] = sizes.find(([least]) => greatest >= least) ?? [1, '']
+  const [size, letter] = SIZES.find(([least]) => greatest >= least && (least > 1_000 || step >= 1_000)) ?? [
+    1,
+    '',
+  ]
   // A step is 1, 2 or 5 times a power of ten, so this many decimals are exact.
   const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9))
   return (tick) => (tick === 0 ? '0' : `${grouped((tick / size).toFixed(decimals))}${letter}`)
