@@ -267,7 +267,7 @@ suite("a contest's page", () => {
 
   test('draws how it was paid, if it has every payment', async () => {
     const story = [...running, closed, prize, payout('30'), payout('70')]
-    assert.match(await seeContest('/contests/1/ledger', story), /<svg\s+class="plot"/)
+    assert.match(await seeContest('/contests/1/ledger', story), /<svg\s+class="plot inset"/)
     const part = await seeContest('/contests/1/ledger?limit=1', story)
     assert.doesNotMatch(part, /<svg\s+class="plot/)
     assert.match(part, /only part of the payments/)

@@ -22,7 +22,7 @@ suite('the patterns', () => {
     const table = /<table class="heat">[^]*?<\/table>/.exec(page)?.[0] ?? ''
     assert.equal(table.match(/<td\s+class="h[0-4]"/g)?.length, 7 * 24)
     assert.equal(table.match(/<th scope="row"/g)?.length, 7)
-    const pictures = page.match(/<svg\s+class="plot week"[^]*?<\/svg>\s*<text/g) ?? []
+    const pictures = page.match(/<svg\s+class="plot inset"[^]*?<\/svg>\s*<text/g) ?? []
     assert.equal(pictures.length, 3 + kinds.length)
     for (const picture of pictures) {
       // Each row is 24 cells wide.
