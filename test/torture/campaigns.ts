@@ -1,5 +1,5 @@
 /** Sizes of a campaign: inside `npm run test:all`, in an hour of all campaigns, and in a night. */
-export type Sizes = Readonly<{ quick: number; hour: number; night: number }>
+type Sizes = Readonly<{ quick: number; hour: number; night: number }>
 export type Tier = keyof Sizes
 
 /** A test of faults, hostility or endurance whose size and seed are set from outside. */
