@@ -11,7 +11,7 @@ import { DAY_MS } from '../protocol/moment.ts'
 import { SEARCHED_CHARS_MAX, valueAt } from './check.ts'
 import type { LogSize, ConformPart } from './part.ts'
 import { scriptPart } from './run-script.ts'
-import { RunEnd, type SentAnswer, type Sender } from './sender.ts'
+import { RunEnd, type SentAnswer, type Sender, unansweredBy } from './sender.ts'
 import { WALKS } from './walks.ts'
 
 const FIRST = '/api/v1/events/1'
@@ -52,8 +52,7 @@ export async function findDaybook(sender: Sender): Promise<FoundDaybook> {
 
 async function asked(sender: Sender, target: string): Promise<SentAnswer> {
   const answer = await sender.send({ method: 'GET', target }).catch((error: unknown) => {
-    if (error instanceof RunEnd || !(error instanceof Error) || error.name === 'AbortError') throw error
-    throw new RunEnd(`the service does not answer: ${error.message}`, { cause: error })
+    throw new RunEnd(`the service does not answer: ${unansweredBy(error).message}`, { cause: error })
   })
   const { code, body } = answer
   const location = answer.headers.get('location')

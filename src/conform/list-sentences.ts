@@ -1,5 +1,5 @@
 import { escapeFormula } from '../protocol/foreign-text.ts'
-import { isTableEndpoint, tableTerms, type TableEndpoint } from '../protocol/endpoints/endpoints.ts'
+import { tableTerms, type TableEndpoint } from '../protocol/endpoints/endpoints.ts'
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import { valueAt } from './check.ts'
 import type { ConformRun } from './part.ts'
@@ -90,7 +90,7 @@ async function assertTable(run: ConformRun, id: TableEndpoint): Promise<void> {
     const target = `${path}?${query}${query === '' ? '' : '&'}format=csv`
     const csv = await get(run, target, { reserved })
     const [columns = [], ...rows] = parseCsv(csv.body.toString())
-    const wanted = rowsIn(json.json(), isTableEndpoint(id) ? tableTerms(id).list : '')
+    const wanted = rowsIn(json.json(), tableTerms(id).list)
     const cells = wanted.map((row) => columns.map((column) => cellOf(valueAt(row, column))))
     const [is, due] = [rows, cells].map((table) => table.map((row) => JSON.stringify(row)))
     const at = Array.from({ length: Math.max(rows.length, cells.length) }, (_, index) => index).find(
@@ -158,7 +158,7 @@ async function assertTag(run: ConformRun, target: string): Promise<void> {
       ...(again.headers.get('access-control-allow-origin') === '*' ? [] : ['no CORS']),
     ]
     return {
-      request: requestText({ ...request }),
+      request: requestText(request),
       wanted: `304 with the ETag ${tag}, open to every site`,
       was: was.length === 0 ? null : was.join(', '),
       seqs: [whole.headers.get('daybook-seq'), again.headers.get('daybook-seq')],

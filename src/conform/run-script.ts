@@ -1,4 +1,3 @@
-import { errorMessage } from '../protocol/error-reason.ts'
 import { type Captures, capturesIn, type Fault, filled, runCheck, TOO_LONG } from './check.ts'
 import { fieldsFault } from './fields.ts'
 import {
@@ -10,7 +9,7 @@ import {
   type SentenceVerdict,
 } from './part.ts'
 import { parseScript, type SizeNeed, type Step } from './script.ts'
-import { ANSWER_BYTES_MAX, RunEnd, type SentAnswer, type SentRequest } from './sender.ts'
+import { ANSWER_BYTES_MAX, type SentAnswer, type SentRequest, unansweredBy } from './sender.ts'
 
 /** Most times that steps are asked again, at once, because the log moved between them. */
 export const MOVED_MAX = 3
@@ -93,9 +92,7 @@ async function runStep(step: Step, script: ScriptRun, reserved: boolean): Promis
   try {
     answer = await sender.send(request)
   } catch (error) {
-    if (error instanceof RunEnd) throw error
-    if (!(error instanceof Error) || error.name === 'AbortError') throw error
-    const fault = { wanted: 'an answer', was: errorMessage(error) }
+    const fault = { wanted: 'an answer', was: unansweredBy(error).message }
     return lost(step, script, { is: 'broken', request: shown, faults: [fault] })
   }
   const seq = answer.headers.get('daybook-seq')

@@ -47,6 +47,12 @@ export class RunEnd extends Error {
   override readonly name = 'RunEnd'
 }
 
+/** The error of a request that has no answer, which is a fault of the service. Any other error is thrown on. */
+export function unansweredBy(error: unknown): Error {
+  if (error instanceof RunEnd || !(error instanceof Error) || error.name === 'AbortError') throw error
+  return error
+}
+
 /** Sends requests one at a time, below the rate limit of the address and within the limits of a run. */
 export type Sender = Readonly<{
   /** The answer. Throws an Error with the reason when there is none, and `RunEnd` when the run must end. */

@@ -131,7 +131,6 @@ function fetchBy(sender: Sender): (url: string, init: RequestInit) => Promise<Re
     const until = pathname.endsWith('/stream') ? AT_HEAD : null
     const answer = await sender.send({ method: 'GET', target: `${pathname}${search}`, headers, until })
     const isEmpty = [204, 304].includes(answer.code)
-    // A final line end: the last message was cut off.
     const body = isEmpty ? null : new Uint8Array(answer.body)
     return new Response(body, { status: answer.code, headers: answer.headers })
   }

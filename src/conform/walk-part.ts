@@ -1,8 +1,7 @@
-import { errorMessage } from '../protocol/error-reason.ts'
 import { fieldsFault } from './fields.ts'
 import { type ConformRun, HELD, notApplicable, type ConformPart, type SentenceVerdict } from './part.ts'
 import { MOVED_MAX, requestText, STANDING_LOG } from './run-script.ts'
-import { ANSWER_BYTES_MAX, RunEnd, type SentAnswer, type SentRequest } from './sender.ts'
+import { ANSWER_BYTES_MAX, type SentAnswer, type SentRequest, unansweredBy } from './sender.ts'
 
 /** A sentence of a walk does not hold. */
 class BrokenSentence extends Error {
@@ -66,9 +65,10 @@ async function verdictOf(work: () => Promise<void>): Promise<SentenceVerdict> {
     return HELD
   } catch (error) {
     if (error instanceof NotApplicable) return notApplicable(error.message)
-    if (error instanceof RunEnd || !(error instanceof Error) || error.name === 'AbortError') throw error
     const { request, wanted, was } =
-      error instanceof BrokenSentence ? error : { request: '', wanted: 'an answer', was: errorMessage(error) }
+      error instanceof BrokenSentence
+        ? error
+        : { request: '', wanted: 'an answer', was: unansweredBy(error).message }
     return { is: 'broken', request, faults: [{ wanted, was }] }
   }
 }
@@ -96,8 +96,7 @@ export async function get(
   const request = { method: 'GET', target, ...more }
   const shown = requestText(request)
   const answer = await sender.send(request).catch((error: unknown) => {
-    if (error instanceof RunEnd || !(error instanceof Error) || error.name === 'AbortError') throw error
-    throw new BrokenSentence(shown, 'an answer', error.message)
+    throw new BrokenSentence(shown, 'an answer', unansweredBy(error).message)
   })
   assertHolds(answer.code === 200, shown, 'status 200', `status ${answer.code}`)
   assertApplies(!answer.isCut || length === 'bounded', `an answer of ${ANSWER_BYTES_MAX} bytes at most`)
