@@ -19,7 +19,7 @@ const changedAt = (index: number): readonly Entry[] =>
 suite('pull into a file of SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-pull-book-'))
   /** The log that the service shows, and its id; each test sets them. */
-  const shown: { log: Pick<PublicLog, 'body'>; id: string } = { log: WHOLE, id: 'a-log' }
+  const shown: { log: Pick<PublicLog, 'body'>; id: string | undefined } = { log: WHOLE, id: 'a-log' }
   let service: Awaited<ReturnType<typeof serveBodies>>
   let files = 0
   /** Called while the service is asked for events. */
@@ -187,6 +187,16 @@ suite('pull into a file of SQLite', () => {
       assert.match(stderr, /^daybook: --to: \S+ is damaged: pull into a new file$/m)
       assert.deepEqual(readFileSync(to), bytes)
     }
+  })
+
+  test('from an address that is no Daybook makes no file', async () => {
+    const to = newFile()
+    shown.id = undefined
+    const { code, stderr } = await pull(to, WHOLE)
+    shown.id = 'a-log'
+    assert.equal(code, 1)
+    assert.match(stderr, /the address answers, but not as a Daybook does/)
+    assert.ok(!existsSync(to))
   })
 
   test('of a log with a wrong signature makes no file', async () => {

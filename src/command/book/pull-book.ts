@@ -85,6 +85,7 @@ async function askLog(
   { stop: signal }: CommandContext,
 ): Promise<ShownLog> {
   const { log: id, simulated } = await daybook.status({ signal })
+  if (typeof id !== 'string') throw new CommandError('the address answers, but not as a Daybook does')
   if (before !== null && before.log !== id)
     throw new CommandError(otherLog(to, before, await daybook.logKeys({ signal })))
   const source = openLiveSource(daybook.ask, SURROUNDINGS.sleep, signal)
