@@ -10,7 +10,7 @@ import { hasNewer, skipUnless } from '../processes/test-needs.ts'
 import { SAMPLE } from '../stage/places.ts'
 import { startService } from '../stage/service.ts'
 import { everyEvent, type LinePair } from '../parquet/every-event.ts'
-import { linesByPandas, PANDAS_WAYS } from './pandas-lines.ts'
+import { linesByPandas, PANDAS_WAYS } from '../parquet/pandas-lines.ts'
 import { parquetOf } from '../parquet/parquet-lines.ts'
 
 suite('a Parquet file in pandas', { skip: skipUnless(hasNewer(), 'what .ci/newer-packages brings') }, () => {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { PANDAS } from '../processes/test-needs.ts'
-import type { LinePair } from '../parquet/every-event.ts'
-import { pairOf, type RowValue } from '../parquet/parquet-lines.ts'
+import type { LinePair } from './every-event.ts'
+import { pairOf, type RowValue } from './parquet-lines.ts'
 
 /** Ways in which pandas reads a Parquet file with pyarrow, by the types that its columns then have. */
 export const PANDAS_WAYS = {
