@@ -244,4 +244,19 @@ suite('pull into a file of SQLite', () => {
       await pull(to, SOME, '--key', key.vkey)
     }
   })
+
+  test('shows a changed row below its checkpoint also when the last pull has not ended', async () => {
+    const { to } = await started()
+    {
+      using db = new DatabaseSync(to)
+      db.exec("CREATE TABLE kept AS SELECT * FROM book WHERE name = 'checkpoint'")
+    }
+    await pull(to, WHOLE)
+    using db = new DatabaseSync(to)
+    db.exec('INSERT OR REPLACE INTO book SELECT * FROM kept; DROP TRIGGER events_update')
+    const verify = async () => (await run(['verify', to, '--key', key.vkey])).stdout
+    assert.match(await verify(), /root +not checked: the last pull has not ended/)
+    db.exec("UPDATE events SET tx = 'another' WHERE seq = 7")
+    assert.match(await verify(), /root +the checkpoint: its root is not that of the rows/)
+  })
 })

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openCheckpoint, readCheckpoint } from '../../tlog/checkpoint.ts'
-import { appendLeaf, emptyFrontier, type Frontier, rootOf } from '../../tlog/frontier.ts'
+import { appendLeaf, emptyFrontier, rootOf } from '../../tlog/frontier.ts'
 import { isSame, treeHasher } from '../../tlog/hash.ts'
 import { formatBase64, formatUtf8, parseVkey } from '../../tlog/note.ts'
+import type { Tree } from '../../tlog/proof.ts'
 import { DOUBTS } from '../../tlog/verdict.ts'
 import { formatCount } from '../../protocol/amount.ts'
 import { type Checklist, openChecklist } from '../../verify/checklist.ts'
@@ -36,14 +37,14 @@ export async function verifyBook(
   const list = openChecklist(['signature', 'root', 'log', 'tables'])
   list.unchecked('tables', 'they follow from the events; to compare them, pull into a new file')
   const { size, root } = await judgeNote(list, db, keys)
-  const frontier = await readRows(list, db, path, size, context)
-  if (frontier !== null) {
-    const seqs = frontier.size === 0 ? 'no event yet' : `seqs 1 to ${frontier.size} without a gap`
+  const rows = await readRows(list, db, path, size, context)
+  if (rows !== null) {
+    const seqs = rows.size === 0 ? 'no event yet' : `seqs 1 to ${rows.size} without a gap`
     list.right('log', `${seqs}, each row as the log published it`)
-    if (frontier.size > size) list.unchecked('root', 'the last pull has not ended: repeat it')
-    else if (isSame(rootOf(hasher, frontier), root))
-      list.right('root', `${formatBase64(root)} is the root over ${formatCount(size, 'event')}`)
-    else list.wrong('root', { place: 'the checkpoint', what: 'its root is not that of the rows' })
+    if (!isSame(rows.root, root))
+      list.wrong('root', { place: 'the checkpoint', what: 'its root is not that of the rows' })
+    else if (rows.size > size) list.unchecked('root', 'the last pull has not ended: repeat it')
+    else list.right('root', `${formatBase64(root)} is the root over ${formatCount(size, 'event')}`)
   }
   const found = { checks: list.checks(), notes: [], chain: null, evidence: [], keep: null, vouched: null }
   const seconds = ((context.monotonicMs() - started) / 1_000).toFixed(1)
@@ -78,24 +79,29 @@ async function judgeNote(list: Checklist, db: DatabaseSync, given: readonly stri
   return stated.ok ? stated.value.checkpoint : { size: 0, root: hasher.empty }
 }
 
-/** Tree over all rows; null, with a finding, at a row that is not as the log would have published it. */
+/**
+ * Number of rows, and the root over the first `size` of them; the empty root without so many. Null, with a finding, at a
+ * row that is not as the log would have published it.
+ */
 async function readRows(
   list: Checklist,
   db: DatabaseSync,
   path: string,
   size: number,
   { stop, ...context }: CommandContext,
-): Promise<Frontier | null> {
+): Promise<Tree | null> {
   const progress = openProgress('reading', 'events', { stop, ...context })
   const frontier = emptyFrontier()
+  let root = hasher.empty
   try {
     const entries = checkedEntries(db)
     for (;;) {
       const next = withBookErrors(path, () => entries.next())
-      if (next.done === true) return frontier
+      if (next.done === true) return { size: frontier.size, root }
       const { event, line, detailsLine } = next.value
       if (event.seq !== frontier.size + 1) throw new WrongError(`seq ${frontier.size + 1}`, 'is missing')
       appendLeaf(hasher, frontier, hasher.leaf(leafOf(event.seq, line, detailsLine)))
+      if (frontier.size === size) root = rootOf(hasher, frontier)
       if (frontier.size % TURN_EVENTS > 0) continue
       progress.at(frontier.size, Math.max(size, frontier.size))
       await new Promise(setImmediate)
