@@ -20,7 +20,6 @@ import { openPictures } from '../../src/serve/request/pictures.ts'
 import { openAnswerer } from '../../src/serve/request/answer-job.ts'
 import { apiRoutes, type MirrorReport } from '../../src/serve/api/api-routes.ts'
 import { siteCalendarRoute } from '../../src/serve/api/calendar.ts'
-import { NO_PARQUET } from '../../src/serve/archive/parquet-reply.ts'
 import { archiveRoutes } from '../../src/serve/archive/archive-routes.ts'
 import { frictionlessRoute } from '../../src/serve/describe/frictionless.ts'
 import { openPresentEtag } from '../../src/serve/http/etag.ts'
@@ -41,6 +40,7 @@ import { fetchDescribed } from './described.ts'
 import { openFollowing } from '../story/following-stage.ts'
 import { API_STORY, LAUNCH, storyDraft, type StoryEvent } from '../story/api-story.ts'
 import { testSigner } from '../story/signing.ts'
+import { parquetIn } from '../parquet/parquet-in.ts'
 
 const STREAMS_MAX = 1_000
 
@@ -141,7 +141,7 @@ export async function openApiStage(settings: ApiStageSettings = {}): Promise<Api
     asksChain: settings.asksChain ?? false,
     ...(mirror === undefined ? {} : { mirror }),
   }
-  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag, NO_PARQUET)]
+  const api = [...apiRoutes({ reader, etag }, node), ...archiveRoutes(reader, etag, parquetIn(directory))]
   const web = openWeb(api, {
     identity: reader.identity,
     site,

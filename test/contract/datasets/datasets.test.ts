@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
+import { parquetMetadata } from 'hyparquet'
 import { DAY_MS } from '../../../src/protocol/moment.ts'
 import { type ApiStage, openApiStage } from '../../stage/api-stage.ts'
 import { csvRows } from '../csv-rows.ts'
@@ -96,7 +97,7 @@ suite('/datapackage.json', () => {
     const files = months.flatMap(({ month, state }) => [
       `events-${month}`,
       `details-${month}`,
-      ...(state === 'closed' ? [`manifest-${month}`] : []),
+      ...(state === 'closed' ? [`parquet-${month}`, `manifest-${month}`] : []),
     ])
     assert.deepEqual(
       described.resources.map(({ name }) => name),
@@ -139,6 +140,12 @@ suite('/datapackage.json', () => {
         for (const row of rows) {
           for (const [index, field] of schema.fields.entries()) assertCell(row[index] ?? '', field, name)
         }
+      } else if (format === 'parquet') {
+        const [, ...columns] = parquetMetadata(bytes.slice().buffer).schema
+        assert.deepEqual(
+          columns.map((column) => column.name),
+          names,
+        )
       } else {
         for (const line of gunzipSync(bytes).toString().split('\n').slice(0, -1)) {
           const row = JSON.parse(line) as Record<string, unknown>
