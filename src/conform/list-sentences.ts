@@ -110,10 +110,10 @@ function cellOf(value: unknown): string {
   return escapeFormula(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Rows of a CSV by RFC 4180, the header first. */
+/** Rows of a CSV by RFC 4180, the header first. Ends where the text is none. */
 function parseCsv(text: string): readonly (readonly string[])[] {
   const rows: string[][] = [[]]
-  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
+  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/gy)) {
     rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain)
     if (end === '\r\n') rows.push([])
   }
