@@ -18,7 +18,7 @@ export type Asked = Readonly<{
   note: string
 }>
 /** Behaviour of a witness: it cosigns what follows from its size, or answers as scripted. `null` answers nothing. */
-type Behaviour = 'honest' | null | ((asked: Asked, honest: () => Scripted) => Scripted)
+type Behaviour = 'honest' | null | ((asked: Asked, honest: () => Scripted) => Scripted | Promise<Scripted>)
 
 /** A witness of tests that can do what a real one never does. It verifies no proof and no signature of the log. */
 export type ScriptedWitness = AsyncDisposable & {
@@ -93,7 +93,7 @@ export async function startScriptedWitness(
     witness.asked.push(asked)
     const { behaviour } = witness
     if (behaviour === null) return
-    const made = behaviour === 'honest' ? honest(asked) : behaviour(asked, () => honest(asked))
+    const made = behaviour === 'honest' ? honest(asked) : await behaviour(asked, () => honest(asked))
     response.writeHead(made.status, made.headers).end(made.body)
   }
   return witness

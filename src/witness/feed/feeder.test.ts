@@ -126,6 +126,29 @@ suite('the feeder of a log', () => {
     })
   })
 
+  test('keeps the cosignatures of a tree when a witness answers late about an older one', async () => {
+    const [one] = witnesses
+    const late = Promise.withResolvers<void>()
+    one.behaviour = async (_, honest) => {
+      await late.promise
+      return honest()
+    }
+    await feeding(
+      async () => {
+        await until('it is asked', () => Promise.resolve(one.asked.length === 1))
+        stage.grow(1)
+        await stage.reported(`quorum ${head()}`)
+        late.resolve()
+        await until('all have cosigned the newest tree', async () => {
+          const { newest = null } = stage.witnessed() ?? {}
+          return newest?.seq === head() && (await namesIn(newest.note)).length === 3
+        })
+      },
+      2,
+      { idleMs: 600_000 },
+    )
+  })
+
   test('asks again about a log that does not grow, so that the time of the quorum stays fresh', async () => {
     let seconds = 1_760_000_000
     for (const witness of witnesses) witness.timeSeconds = () => (seconds += 1)

@@ -179,7 +179,8 @@ async function openWitnessedNotes(
   const earlier = found?.newest?.note.startsWith(`${origin}\n`) === true ? found : null
   let newest = await stillWitnessed(earlier?.newest ?? null)
   let kept = ''
-  let gathered: Readonly<{ text: string; lines: ReadonlyMap<string, NoteSignature> }> = {
+  let gathered: Readonly<{ size: number; text: string; lines: ReadonlyMap<string, NoteSignature> }> = {
+    size: 0,
     text: '',
     lines: new Map(),
   }
@@ -194,9 +195,11 @@ async function openWitnessedNotes(
     earlier,
     newest: () => newest,
     async add({ text, note, size }, signatures) {
+      // A witness answered late, and others have cosigned a larger tree.
+      if (size < gathered.size) return null
       const lines = new Map(gathered.text === text ? gathered.lines : [])
       for (const line of signatures) lines.set(`${line.name} ${line.keyId}`, line)
-      gathered = { text, lines }
+      gathered = { size, text, lines }
       const own = parseNote(Buffer.from(note))
       if (!own.ok) return null
       // In the order of the choice, so that the same cosignatures make the same note.
