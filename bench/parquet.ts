@@ -29,9 +29,9 @@ try {
 
   const ours = async (): Promise<void> => {
     sizes.ours = 0
+    rmSync(parquetFolder(data), { recursive: true, force: true })
     using maker = openParquetMaker(data, 0)
     for (const { month } of months) sizes.ours += maker.make(month as Month).bytes
-    rmSync(parquetFolder(data), { recursive: true })
   }
   const theirs = async (): Promise<void> => {
     sizes.theirs = 0

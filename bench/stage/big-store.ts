@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { openAppender } from '../../src/log/append.ts'
 import { TABLES } from '../../src/log/store/store-schema.ts'
+import { openParquetMaker } from '../../src/log/parquet/parquet-month.ts'
 import { createStore, finishBulk, openForBulk, storePath } from '../../src/log/store/store.ts'
 import { msOf } from '../../src/protocol/moment.ts'
 import { draftDigest, parseDraft } from '../../src/publish/admission/grammar.ts'
@@ -23,7 +24,12 @@ const KEEP_EVERY = 2_000
 /** Data directory of a log of `count` events under `directory`; built if it does not exist. */
 export function bigStore(directory: string, count: number): string {
   const data = join(directory, `events-${count}-v${DRAFTS_VERSION}-${TABLES_DIGEST}`)
-  if (existsSync(storePath(data))) return data
+  if (!existsSync(storePath(data))) buildIn(data, count)
+  makeParquet(data)
+  return data
+}
+
+function buildIn(data: string, count: number): void {
   const building = `${data}.building`
   rmSync(building, { recursive: true, force: true })
   mkdirSync(building, { recursive: true })
@@ -31,7 +37,12 @@ export function bigStore(directory: string, count: number): string {
   // A service looks for the key beside its data directory.
   writeFileSync(`${data}.key`, TEST_KEY.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
   renameSync(building, data)
-  return data
+}
+
+/** Makes the Parquet files, which a service would otherwise make while it is measured. */
+function makeParquet(data: string): void {
+  using maker = openParquetMaker(data, 0)
+  for (const month of maker.missing()) maker.make(month)
 }
 
 function build(path: string, count: number): void {
