@@ -10,7 +10,7 @@ import {
   type Take,
   unpaidOf,
 } from '../../project/fold/contest.ts'
-import type { Changes, Repository } from '../../project/fold/fold.ts'
+import { type Changes, type Repository, WITHOUT_ADMISSION } from '../../project/fold/fold.ts'
 import type { LoyaltyState } from '../../project/fold/loyalty.ts'
 import { type Amount, formatAmount, parsePrice, ZERO } from '../../protocol/amount.ts'
 import { assert } from '../../protocol/brand.ts'
@@ -55,10 +55,7 @@ export function openBookRepository(db: DatabaseSync, loyalty: readonly LoyaltySt
   return {
     repository: {
       entry: openEntryReader(db),
-      // Only admission uses these three, not the fold.
-      correctionOf: () => undefined,
-      restatementOf: () => undefined,
-      prizeKinds: () => new Set(),
+      ...WITHOUT_ADMISSION,
       contest: contests.get,
       openLots: lots.open,
       hold: lots.hold,

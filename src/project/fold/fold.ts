@@ -58,6 +58,13 @@ export type Repository = StoredLots &
     priceBefore(seq: Seq): StandingPrice | undefined
   }>
 
+/** Part of a repository that admission needs. It knows nothing where events are only folded, because they were admitted. */
+export const WITHOUT_ADMISSION: Pick<Repository, 'correctionOf' | 'restatementOf' | 'prizeKinds'> = {
+  correctionOf: () => undefined,
+  restatementOf: () => undefined,
+  prizeKinds: () => new Set(),
+}
+
 /** A payout of a prize; `stands` is false once it is corrected. */
 type PrizePayout = Readonly<{ contestId: ContestId; kind: string; atMs: Ms; stands: boolean }>
 

@@ -4,7 +4,14 @@ import { type Entry, formatEvent } from '../../protocol/event.ts'
 import { boundOf, type Month, type Ms } from '../../protocol/moment.ts'
 import { BEFORE_FIRST, type ContestId, contestIdOf, type Seq, seqOf } from '../../protocol/seq.ts'
 import type { AsOfTotals, Books, Correction, HeadBooks } from '../../project/fold/books.ts'
-import { apply, type Changes, openFold, withoutChanges, type Repository } from '../../project/fold/fold.ts'
+import {
+  apply,
+  type Changes,
+  openFold,
+  type Repository,
+  WITHOUT_ADMISSION,
+  withoutChanges,
+} from '../../project/fold/fold.ts'
 import { copyTally, emptyTally, totalsOfTally } from '../../project/fold/tally.ts'
 import { type Amount, billionths, type Price, ZERO } from '../../protocol/amount.ts'
 import {
@@ -131,10 +138,7 @@ function openReplayState(): ReplayState {
   return {
     repository: {
       entry: events.entry,
-      // Only admission uses these three, not the fold.
-      correctionOf: () => undefined,
-      restatementOf: () => undefined,
-      prizeKinds: () => new Set(),
+      ...WITHOUT_ADMISSION,
       contest: (id) => contests.get(id),
       openLots: lots.open,
       hold: lots.hold,
