@@ -3,6 +3,7 @@ import { tableTerms, type TableEndpoint } from '../protocol/endpoints/endpoints.
 import { ENDPOINT_PATHS } from '../protocol/paths.ts'
 import { valueAt } from './check.ts'
 import type { ConformRun } from './part.ts'
+import { differenceAt } from './page-sentences.ts'
 import { assertSteady, type Compared, get, type WalkSentence } from './walk-part.ts'
 import { requestText } from './run-script.ts'
 
@@ -92,14 +93,12 @@ async function assertTable(run: ConformRun, id: TableEndpoint): Promise<void> {
     const [columns = [], ...rows] = parseCsv(csv.body.toString())
     const wanted = rowsIn(json.json(), tableTerms(id).list)
     const cells = wanted.map((row) => columns.map((column) => cellOf(valueAt(row, column))))
-    const [is, due] = [rows, cells].map((table) => table.map((row) => JSON.stringify(row)))
-    const at = Array.from({ length: Math.max(rows.length, cells.length) }, (_, index) => index).find(
-      (index) => is?.[index] !== due?.[index],
-    )
+    const [is = [], due = []] = [rows, cells].map((table) => table.map((row) => JSON.stringify(row)))
+    const at = differenceAt(is, due)
     return {
       request: `GET ${target}`,
-      wanted: at === undefined ? '' : `row ${at + 1}: ${due?.[at] ?? 'no further row'}`,
-      was: at === undefined ? null : (is?.[at] ?? 'no further row'),
+      wanted: at === undefined ? '' : `row ${at + 1}: ${due[at] ?? 'no further row'}`,
+      was: at === undefined ? null : (is[at] ?? 'no further row'),
       seqs: [json.headers.get('daybook-seq'), csv.headers.get('daybook-seq')],
     }
   })

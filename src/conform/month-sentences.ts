@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib'
+import { type Month, nextMonth, parseMonth } from '../protocol/moment.ts'
 import type { EventWire } from '../protocol/event.ts'
 import type { EventsPage } from '../protocol/endpoints/event-endpoints.ts'
 import type { ArchiveIndex, ArchiveMonth } from '../protocol/endpoints/file-endpoints.ts'
@@ -28,8 +29,7 @@ export const MONTH_SENTENCES: readonly WalkSentence<EventWindow>[] = [
       const first: EventWire = (await get(run, '/api/v1/events/1')).json()
       const months = await monthsOf(run)
       const request = `GET ${ARCHIVE}`
-      const newest = events.at(-1)?.at.slice(0, 7) ?? ''
-      const wanted = monthsFrom(first.at.slice(0, 7), newest)
+      const wanted = monthsFrom(monthIn(first), monthIn(events.at(-1) ?? first))
       const names = months.map(({ month }) => month)
       assertSameLines(names.slice(0, wanted.length), wanted, request)
       let last = 0
@@ -77,6 +77,12 @@ export const MONTH_SENTENCES: readonly WalkSentence<EventWindow>[] = [
   },
 ]
 
+function monthIn({ seq, at }: EventWire): Month {
+  const month = parseMonth(at.slice(0, 7))
+  assertHolds(month !== undefined, `GET /api/v1/events/${seq}`, 'a moment from 1970 to 9999', at)
+  return month
+}
+
 async function readLines(run: ConformRun, { url }: ArchiveMonth): Promise<readonly string[]> {
   const { body } = await get(run, url, {}, 'any')
   const request = `GET ${url}`
@@ -90,13 +96,9 @@ async function readLines(run: ConformRun, { url }: ArchiveMonth): Promise<readon
   return text.split('\n').slice(0, -1)
 }
 
-/** Names of the months from one to another, both included. */
-function monthsFrom(first: string, last: string): readonly string[] {
-  const months: string[] = []
-  for (let at = new Date(`${first}-01T00:00Z`); at.toISOString().slice(0, 7) <= last;) {
-    months.push(at.toISOString().slice(0, 7))
-    at.setUTCMonth(at.getUTCMonth() + 1)
-    at = new Date(at)
-  }
-  return months
+/** Months from one to another, both included. */
+function monthsFrom(first: Month, last: Month): readonly Month[] {
+  const months: Month[] = []
+  for (let at = first; at < last; at = nextMonth(at)) months.push(at)
+  return [...months, last]
 }

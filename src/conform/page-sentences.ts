@@ -77,11 +77,16 @@ export function assertSameEvents(
 
 /** Asserts that lines are equal, and names the first difference. */
 export function assertSameLines(lines: readonly string[], wanted: readonly string[], request: string): void {
-  const at = Array.from({ length: Math.max(lines.length, wanted.length) }, (_, index) => index).find(
-    (index) => lines[index] !== wanted[index],
-  )
+  const at = differenceAt(lines, wanted)
   if (at === undefined) return
   assertHolds(false, request, wanted[at] ?? 'no further event', lines[at] ?? 'no further event')
+}
+
+/** Index of the first line that two lists do not share; undefined when they are equal. */
+export function differenceAt(lines: readonly string[], wanted: readonly string[]): number | undefined {
+  const longer = lines.length > wanted.length ? lines : wanted
+  const at = longer.findIndex((_, index) => lines[index] !== wanted[index])
+  return at === -1 ? undefined : at
 }
 
 export const lineOf = (event: EventWire): string => JSON.stringify(event)
