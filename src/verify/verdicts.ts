@@ -28,7 +28,7 @@ const BASES: Readonly<Record<TrustBasis, string>> = {
   served: 'a key from the same server, which proves little: give one from somewhere else',
 }
 
-/** Who signed a checkpoint, and why the key is trusted. */
+/** Text about a checkpoint: its size, its signers, and why their key is trusted. */
 export function signatureSays(
   { checkpoint, signers }: Pick<ServedCheckpoint, 'checkpoint' | 'signers'>,
   basis: TrustBasis,
